@@ -1,0 +1,3 @@
+module github.com/backsweep/backsweep
+
+go 1.26
