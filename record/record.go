@@ -69,7 +69,7 @@ type Tensor struct {
 	Watched  bool   `json:"watched,omitempty"`
 	Kept     bool   `json:"kept,omitempty"` // by Tensor.Keep
 	Grad     State  `json:"grad,omitempty"`
-	Scope    int    `json:"scope"`          // scope of a leaf's first use, or of the producer
+	Scope    int    `json:"scope"`           // scope of a leaf's first use, or of the producer
 	Stats    *Stats `json:"stats,omitempty"` // of the value, when the tape was asked for it
 }
 
@@ -160,8 +160,8 @@ type Step struct {
 type Give struct {
 	Slot   int `json:"slot"`   // operand slot of the node
 	Tensor int `json:"tensor"` // the tensor that receives it
-	Rank   int `json:"rank"`   // its canonical turn: a seed first, then descending consumer id, then ascending slot
-	Of     int `json:"of"`     // how many contributions the tensor gets in all
+	Rank   int `json:"rank"`   // its canonical turn, from 0: the seeds of a root first, then descending consumer id, then ascending slot
+	Of     int `json:"of"`     // how many contributions the tensor gets in all, seeds included
 	// Parked says that the contribution arrives before its turn and waits
 	// until contribution Rank-1 has been added. (With workers, whether one
 	// parks is known only from the events.)
