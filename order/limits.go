@@ -7,9 +7,9 @@ import "fmt"
 const (
 	// ClosureLimit is the number of steps over edges that Windows and Reduction
 	// may take; 64 nodes are followed in one step.
-	ClosureLimit = 1 << 32
+	ClosureLimit = 1 << 31
 	// WidthLimit is the number of nodes of which Width takes a graph.
-	WidthLimit = 8192
+	WidthLimit = 16384
 	// IdealLimit is the number of visited sets that LeanestExact looks at, and
 	// Count unless it is told otherwise.
 	IdealLimit = 1 << 20
@@ -29,7 +29,7 @@ type TooLargeError struct {
 
 func (e *TooLargeError) Error() string {
 	if e.Size < 0 {
-		return fmt.Sprintf("order: %s: the graph is too large: it has more than %d %s, which is the limit", e.What, e.Limit, e.Unit)
+		return fmt.Sprintf("order: %s: the graph is too large: more than %d %s, which is the limit", e.What, e.Limit, e.Unit)
 	}
-	return fmt.Sprintf("order: %s: the graph is too large: it has %d %s and the limit is %d", e.What, e.Size, e.Unit, e.Limit)
+	return fmt.Sprintf("order: %s: the graph is too large: %d %s, and the limit is %d", e.What, e.Size, e.Unit, e.Limit)
 }

@@ -54,11 +54,11 @@ func TestTooLarge(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"leanest order", err, "order: leanest order: the graph is too large: it has 500000 nodes and the limit is 1024"},
-		{"count", second(long.Count(0)), "order: count: the graph is too large: it has 500000 nodes and the limit is 1024"},
-		{"count", second(wide.Count(5000)), "order: count: the graph is too large: it has more than 5000 visited sets, which is the limit"},
-		{"width", second(long.Width()), "order: width: the graph is too large: it has 500000 nodes and the limit is 8192"},
-		{"windows", second(long.Windows()), "order: windows: the graph is too large: it has 7812992187 steps and the limit is 4294967296"},
+		{"leanest order", err, "order: leanest order: the graph is too large: 500000 nodes, and the limit is 1024"},
+		{"count", second(long.Count(0)), "order: count: the graph is too large: 500000 nodes, and the limit is 1024"},
+		{"count", second(wide.Count(5000)), "order: count: the graph is too large: more than 5000 visited sets, which is the limit"},
+		{"width", second(long.Width()), "order: width: the graph is too large: 500000 nodes, and the limit is 16384"},
+		{"windows", second(long.Windows()), "order: windows: the graph is too large: 7812992187 steps, and the limit is 2147483648"},
 	} {
 		var large *order.TooLargeError
 		if !errors.As(c.err, &large) || large.What != c.what || c.err.Error() != c.want {
