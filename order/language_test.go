@@ -141,6 +141,18 @@ func ladder(t testing.TB, n int) *order.Graph {
 	return mustNew(t, n, edges)
 }
 
+// twins is two long chains that begin at one node, and at each step a node whose
+// output both consume.
+func twins(t testing.TB, n int) *order.Graph {
+	var edges []order.Edge
+	last := int32(n - 1)
+	for v := int32(0); v+2 < last; v += 3 {
+		edges = append(edges, order.Edge{From: v, To: v + 1, Tensor: v}, order.Edge{From: v, To: v + 2, Tensor: v},
+			order.Edge{From: v + 1, To: min(v+4, last), Tensor: v + 1}, order.Edge{From: v + 2, To: min(v+5, last), Tensor: v + 2})
+	}
+	return mustNew(t, n, edges)
+}
+
 var seedFlag = flag.Uint64("seed", 0, "seed of the randomized tests; 0 takes one from the clock")
 
 // random returns a source of randomness whose seed is in the test's log.

@@ -113,6 +113,7 @@ func TestLinear(t *testing.T) {
 		{"chain", func(n int) (*order.Graph, order.Sizes) { return chain(t, n) }},
 		{"fan", func(n int) (*order.Graph, order.Sizes) { return fan(t, n) }},
 		{"ladder", func(n int) (*order.Graph, order.Sizes) { return ladder(t, n), order.Sizes{} }},
+		{"twins", func(n int) (*order.Graph, order.Sizes) { return twins(t, n), order.Sizes{} }},
 	} {
 		g, s := shape.make(small)
 		g10, s10 := shape.make(10 * small)
