@@ -1,0 +1,383 @@
+package backsweep
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// An op is recorded when one of its operands is on a tape, and is plain
+// evaluation otherwise.
+
+func apply1(code opcode, at *attrs, x *Tensor) *Tensor {
+	xs := [1]*Tensor{x}
+	return apply(code, at, xs[:])
+}
+
+func apply2(code opcode, at *attrs, x, y *Tensor) *Tensor {
+	xs := [2]*Tensor{x, y}
+	return apply(code, at, xs[:])
+}
+
+func apply3(code opcode, at *attrs, x, y, z *Tensor) *Tensor {
+	xs := [3]*Tensor{x, y, z}
+	return apply(code, at, xs[:])
+}
+
+func apply(code opcode, at *attrs, xs []*Tensor) *Tensor {
+	t := tapeOf(code, xs)
+	if t == nil {
+		return evaluate(code, at, xs)[0]
+	}
+	first, _ := t.do(code, at, xs)
+	return &Tensor{tape: t, id: first, epoch: t.epoch}
+}
+
+// applyAll is apply for ops of several outputs.
+func applyAll(code opcode, at *attrs, xs []*Tensor) []*Tensor {
+	t := tapeOf(code, xs)
+	if t == nil {
+		return evaluate(code, at, xs)
+	}
+	first, n := t.do(code, at, xs)
+	out := make([]*Tensor, n)
+	for i := range out {
+		out[i] = &Tensor{tape: t, id: first + int32(i), epoch: t.epoch}
+	}
+	return out
+}
+
+// tapeOf returns the tape that the operands are on, or nil.
+func tapeOf(code opcode, xs []*Tensor) *Tape {
+	var t *Tape
+	for i, x := range xs {
+		if x == nil {
+			throw(fail(ErrValue, table[code].name, "pass a tensor", "operand %d is nil", i))
+		}
+		if x.tape == nil || x.tape == t {
+			continue
+		}
+		if t != nil {
+			throw(fail(ErrTwoTapes, table[code].name, "Detach one of them, or record both on one tape", "the operands are on two different tapes"))
+		}
+		t = x.tape
+	}
+	return t
+}
+
+// do records one op and returns its first output and their number.
+func (t *Tape) do(code opcode, at *attrs, xs []*Tensor) (first, n int32) {
+	o := &table[code]
+	t.enter(o.name)
+	defer t.leave()
+	t.begin()
+	var few [8]int32
+	ids := few[:0]
+	for _, x := range xs {
+		ids = append(ids, t.idOf(x, o.name))
+	}
+	first, n = t.record(code, at, ids)
+	t.open = false
+	return first, n
+}
+
+// record evaluates an op on values of the tape and appends its node. The
+// caller holds the tape.
+func (t *Tape) record(code opcode, at *attrs, ids []int32) (first, n int32) {
+	if t.swept != "" {
+		throw(fail(ErrSwept, table[code].name, "call Reset before the next step, or sweep with Retain", "the tape cannot go on: %s let its values go", t.swept))
+	}
+	m := &t.m
+	m.in = m.inBuf[:0]
+	for _, v := range ids {
+		m.in = append(m.in, t.refOf(v))
+	}
+	m.atBuf = noAttrs
+	if at != nil {
+		m.atBuf = *at
+	}
+	m.at = &m.atBuf
+	o := &table[code]
+	m.run(o)
+
+	atID := int32(-1)
+	if len(o.params) > 0 {
+		atID = t.attrID(code, m.at)
+	}
+	node := t.addNode(code, len(m.out), atID, t.nValues)
+	for _, v := range ids {
+		t.addOperand(v)
+	}
+	first = t.nValues
+	for i := range m.out {
+		r := &m.out[i]
+		r.id = t.addValue(node, t.layoutID(r.l), r.sto)
+	}
+	if o.reads != 0 {
+		t.eachHold(node, func(sto int32) {
+			ch, i := t.storeAt(sto)
+			ch.holds[i]++
+		})
+	}
+	if t.sites {
+		t.site()
+	}
+	return first, int32(len(m.out))
+}
+
+// eachHold calls f with the storage of each tensor of a node's payload.
+func (t *Tape) eachHold(node int32, f func(sto int32)) {
+	reads := t.opOf(node).reads
+	if reads == 0 {
+		return
+	}
+	k, n := t.insOf(node)
+	for i := int32(0); i < n; i++ {
+		if reads.in(int(i)) {
+			f(t.storeOf(t.operand(k + i)))
+		}
+	}
+	v, n := t.outsOf(node)
+	for j := int32(0); j < n; j++ {
+		if reads.out(int(j)) {
+			f(t.storeOf(v + j))
+		}
+	}
+}
+
+func hashPointer[T any](p *T) uintptr {
+	h := uintptr(unsafe.Pointer(p))
+	return h>>4 ^ h>>12
+}
+
+// idOf returns the value id of an operand, which joins the tape as a leaf when
+// it is on none.
+func (t *Tape) idOf(x *Tensor, op string) int32 {
+	if x.tape == t {
+		if x.epoch != t.epoch || t.swept != "" {
+			t.mustHave(x, op)
+		}
+		return x.id
+	}
+	e := &t.recent[hashPointer(x.val)%joinCache]
+	if e.val == x.val && t.leafOf(e.id).version == x.val.st.version {
+		return e.id
+	}
+	id := t.join(x, op)
+	if x.val.view == nil {
+		*e = joinEntry{x.val, id}
+	}
+	return id
+}
+
+// join makes a tensor that is on no tape a leaf of this one. A view of a
+// parameter is recorded again on the parameter's leaf.
+func (t *Tape) join(x *Tensor, op string) int32 {
+	v := x.val
+	t.admit(x, op)
+	if v.view != nil {
+		var chain []*paramView
+		base := x
+		for base.val.view != nil {
+			chain = append(chain, base.val.view)
+			base = base.val.view.base
+		}
+		id := t.idOf(base, op)
+		for i := len(chain) - 1; i >= 0; i-- {
+			ids := [1]int32{id}
+			id, _ = t.record(chain[i].op, &chain[i].at, ids[:])
+		}
+		return id
+	}
+	if id, ok := t.joined[v]; ok {
+		if l := t.leafOf(id); l.version == v.st.version {
+			return id
+		} else if l.kind != constantLeaf {
+			e := fail(ErrChanged, op, "change parameters between steps: after the sweep, and call Reset",
+				"%s was changed (%s) since this tape first read it", t.label(id), v.st.changed)
+			e.Tensor = t.label(id)
+			throw(e)
+		}
+	}
+	kind := constantLeaf
+	if v.param {
+		kind = paramLeaf
+	}
+	return t.addLeaf(v, kind)
+}
+
+// admit throws when a value may not meet a tape.
+func (t *Tape) admit(x *Tensor, op string) {
+	v := x.val
+	if v.owner != nil && v.epoch != v.owner.epoch {
+		throw(fail(ErrReset, op, "copy it (Clone, Data) before Tape.Reset", "gradient %s belonged to a tape that was reset since", x.label()))
+	}
+	if v.taint == nil {
+		return
+	}
+	if v.taint.param == "" {
+		throw(fail(ErrOffTape, op, "sweep with Recorded() to differentiate gradients, or Detach it",
+			"%s is a gradient of a sweep that was not recorded, so the tape does not know where it comes from", x.label()))
+	}
+	throw(fail(ErrOffTape, op, "compute it from the handle that tape.Watch(param) returns, or Detach it",
+		"%s was computed (%s) from parameter %q off the tape, so its gradient would be lost", x.label(), v.taint.op, v.taint.param))
+}
+
+func (t *Tape) addLeaf(v *value, kind leafKind) int32 {
+	k := len(t.leaves)
+	sto := t.addStore(uint32(k), (v.layout.Bytes()+7)/8, inLeaf)
+	id := t.addValue(int32(-1-k), t.layoutID(v.layout), sto)
+	t.leaves = append(t.leaves, leaf{val: v, version: v.st.version, kind: kind, id: id, sto: sto})
+	t.joined[v] = id
+	if v.name != "" {
+		t.names[id] = v.name
+	}
+	if kind == paramLeaf {
+		ch, i := t.valueAt(id)
+		ch.flag[i] |= watched
+	}
+	return id
+}
+
+// Input puts a tensor on the tape under a name: what flows from it is
+// recorded. Its own gradient is asked for with Watch. It shares the tensor's
+// values, so changing them before the sweep is an error then.
+func (t *Tape) Input(name string, x *Tensor) *Tensor {
+	t.enter("Input")
+	defer t.leave()
+	t.begin()
+	id := t.leafFor(x, "Input")
+	if l := t.leafOf(id); l.kind == constantLeaf {
+		l.kind = inputLeaf
+	}
+	if name != "" {
+		t.names[id] = name
+	}
+	t.open = false
+	return &Tensor{tape: t, id: id, epoch: t.epoch}
+}
+
+// Watch asks for the gradient of a tensor and returns its handle on the tape.
+// The tensor may be a parameter, any other tensor on no tape, or one that is
+// on this tape already, leaf or not.
+func (t *Tape) Watch(x *Tensor) *Tensor {
+	t.enter("Watch")
+	defer t.leave()
+	t.begin()
+	id := t.leafFor(x, "Watch")
+	if dt := t.layoutOf(id).DType; !dt.IsFloat() {
+		throw(fail(ErrDType, "Watch", "watch a float32 or float64 tensor", "%s is %s, which carries no gradient", t.label(id), dt))
+	}
+	if l := t.producer(id); l < 0 && t.leafOf(id).kind == constantLeaf {
+		t.leafOf(id).kind = inputLeaf
+	}
+	ch, i := t.valueAt(id)
+	ch.flag[i] |= watched
+	t.open = false
+	return &Tensor{tape: t, id: id, epoch: t.epoch}
+}
+
+// leafFor is idOf for the tape's own methods.
+func (t *Tape) leafFor(x *Tensor, op string) int32 {
+	if x == nil {
+		throw(fail(ErrValue, op, "pass a tensor", "the tensor is nil"))
+	}
+	if x.tape != nil && x.tape != t {
+		throw(fail(ErrTwoTapes, op, "Detach it first, or record on one tape", "%s is on another tape", x.label()))
+	}
+	return t.idOf(x, op)
+}
+
+// machines lends plain evaluation its machines.
+var machines = sync.Pool{New: func() any { return new(machine) }}
+
+// evaluate runs an op on tensors that are on no tape.
+func evaluate(code opcode, at *attrs, xs []*Tensor) []*Tensor {
+	o := &table[code]
+	m := machines.Get().(*machine)
+	defer func() {
+		clear(m.inBuf[:])
+		clear(m.outBuf[:])
+		m.in, m.out, m.at = nil, nil, nil
+		machines.Put(m)
+	}()
+	m.place = onHeap
+	m.in = m.inBuf[:0]
+	for _, x := range xs {
+		m.in = append(m.in, x.ref(o.name))
+	}
+	m.atBuf = noAttrs
+	if at != nil {
+		m.atBuf = *at
+	}
+	m.at = &m.atBuf
+	m.run(o)
+	out := make([]*Tensor, len(m.out))
+	for i, r := range m.out {
+		out[i] = wrap(r, o, m.at, xs)
+	}
+	return out
+}
+
+// wrap makes a tensor of an output of plain evaluation, and lets it remember
+// the parameter that it was computed from.
+func wrap(r ref, o *op, at *attrs, xs []*Tensor) *Tensor {
+	v := &value{layout: r.l, st: &storage{p: r.p}}
+	x0 := xs[0].val
+	if o.is(viewing) && r.p == x0.st.p {
+		v.st = x0.st
+		v.owner, v.epoch = x0.owner, x0.epoch
+	}
+	if r.l.DType.IsFloat() && o.code != opDetach {
+		if o.is(viewing) && len(xs) == 1 && (x0.param || x0.view != nil) {
+			v.view = &paramView{base: xs[0], op: o.code, at: cloneAttrs(at)}
+		} else {
+			v.taint = taintOf(o, xs)
+		}
+	}
+	return &Tensor{val: v, id: -1}
+}
+
+func cloneAttrs(at *attrs) attrs {
+	c := *at
+	for k, v := range c.ints {
+		if v != nil {
+			c.ints[k] = append([]int{}, v...)
+		}
+	}
+	return c
+}
+
+func taintOf(o *op, xs []*Tensor) *taint {
+	for i, x := range xs {
+		v := x.val
+		switch {
+		case o.nograd.in(i):
+		case v.taint != nil:
+			return v.taint
+		case v.param:
+			return &taint{param: v.name, op: o.name}
+		case v.view != nil:
+			return &taint{param: v.view.root(), op: o.name}
+		}
+	}
+	return nil
+}
+
+// Call applies the op with the given name of the table. See [Ops] for the
+// names and the attributes. It returns an error where the method would panic.
+func Call(name string, in []*Tensor, at Attrs) (out []*Tensor, err error) {
+	defer Catch(&err)
+	code, ok := byName[name]
+	if !ok {
+		return nil, fail(ErrValue, name, "Ops() lists the table", "there is no op of this name")
+	}
+	o := &table[code]
+	if o.arity >= 0 && len(in) != o.arity || len(in) == 0 {
+		return nil, fail(ErrValue, name, "see Ops()", "takes %s, but %d were given", o.operandsText(), len(in))
+	}
+	a, err := at.fill(o)
+	if err != nil {
+		return nil, err
+	}
+	return applyAll(code, &a, in), nil
+}

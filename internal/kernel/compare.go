@@ -1,0 +1,61 @@
+package kernel
+
+// Gt is a > b. Comparisons with NaN are false, except Ne.
+func Gt[T Number](dst []bool, a, b []T) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, v := range a {
+		dst[i] = v > b[i]
+	}
+}
+
+// Ge is a ≥ b.
+func Ge[T Number](dst []bool, a, b []T) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, v := range a {
+		dst[i] = v >= b[i]
+	}
+}
+
+// Lt is a < b.
+func Lt[T Number](dst []bool, a, b []T) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, v := range a {
+		dst[i] = v < b[i]
+	}
+}
+
+// Le is a ≤ b.
+func Le[T Number](dst []bool, a, b []T) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, v := range a {
+		dst[i] = v <= b[i]
+	}
+}
+
+// Eq is a = b.
+func Eq[T Number](dst []bool, a, b []T) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, v := range a {
+		dst[i] = v == b[i]
+	}
+}
+
+// Ne is a ≠ b.
+func Ne[T Number](dst []bool, a, b []T) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, v := range a {
+		dst[i] = v != b[i]
+	}
+}
+
+// Where is a where c holds and b elsewhere.
+func Where[T any](dst []T, c []bool, a, b []T) {
+	dst, a, b = dst[:len(c)], a[:len(c)], b[:len(c)]
+	for i, yes := range c {
+		if yes {
+			dst[i] = a[i]
+		} else {
+			dst[i] = b[i]
+		}
+	}
+}

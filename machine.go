@@ -1,0 +1,229 @@
+package backsweep
+
+import (
+	"unsafe"
+
+	"github.com/backsweep/backsweep/internal/array"
+)
+
+// place says where a machine's outputs live.
+type place uint8
+
+const (
+	onHeap place = iota // plain evaluation: the tensor owns its memory
+	onTape              // recording: slab or the tape's pool, with a storage id
+	inPool              // a sweep that is not recorded: a worker's pool
+)
+
+// machine evaluates one op at a time: operands in, outputs out. A tape has one
+// for recording, each worker of a sweep has one, and plain evaluation borrows
+// one. Rows see nothing else of the engine.
+type machine struct {
+	op  *op
+	at  *attrs
+	in  []ref
+	out []ref
+
+	place place
+	tape  *Tape
+	pool  *array.Pool
+	temps []*array.Buf // buffers made by the rule that is running
+	madds int64        // multiply-adds so far
+
+	atBuf  attrs
+	inBuf  [8]ref
+	outBuf [4]ref
+	shapes layoutCache
+}
+
+// layoutCache finds the contiguous layout of a shape that was seen lately, so
+// that steady work makes no new ones.
+type layoutCache [64]*array.Layout
+
+func (c *layoutCache) contiguous(dt DType, shape []int) *array.Layout {
+	h := uint(dt) + uint(len(shape))*0x9e3779b9
+	for _, d := range shape {
+		h = (h ^ uint(d)) * 0x9e3779b1
+	}
+	slot := &c[(h>>7)%uint(len(c))]
+	if l := *slot; l != nil && l.DType == dt && array.SameShape(l.Shape, shape) {
+		return l
+	}
+	l := array.Contiguous(dt, shape)
+	*slot = l
+	return l
+}
+
+// layout returns a contiguous layout.
+func (m *machine) layout(dt DType, shape ...int) *array.Layout {
+	return m.shapes.contiguous(dt, shape)
+}
+
+// like returns the contiguous layout with the shape and element type of r.
+func (m *machine) like(r ref) *array.Layout {
+	if r.l.Plain {
+		return r.l
+	}
+	return m.shapes.contiguous(r.l.DType, r.l.Shape)
+}
+
+// alloc makes room for a value of a plain layout. What it contains is
+// undefined, except on the heap.
+func (m *machine) alloc(l *array.Layout) ref {
+	switch m.place {
+	case onTape:
+		return m.tape.alloc(l)
+	case inPool:
+		b := m.pool.Get(l.Bytes())
+		m.temps = append(m.temps, b)
+		return ref{l: l, p: b.P, buf: b, id: -1, sto: -1}
+	default:
+		st := newStorage(l.Bytes())
+		return ref{l: l, p: st.p, id: -1, sto: -1}
+	}
+}
+
+// produce allocates the next output and returns it.
+func (m *machine) produce(l *array.Layout) ref {
+	r := m.alloc(l)
+	m.out = append(m.out, r)
+	return r
+}
+
+// view makes the next output a view of operand 0.
+func (m *machine) view(l *array.Layout) {
+	r := m.in[0]
+	r.l = l
+	r.id = -1
+	m.out = append(m.out, r)
+}
+
+// scratch makes room for an intermediate that ends with the op.
+func (m *machine) scratch(l *array.Layout) ref {
+	mem := make([]uint64, l.Bytes()/8+1)
+	return ref{l: l, p: unsafe.Pointer(unsafe.SliceData(mem)), id: -1, sto: -1}
+}
+
+// packed returns r itself when it lies densely, else a dense copy.
+func (m *machine) packed(r ref) ref {
+	if r.l.Dense {
+		return r
+	}
+	c := m.scratch(m.like(r))
+	copyDense(c, r)
+	return c
+}
+
+// run evaluates an op on m.in, which the caller has filled, into m.out.
+func (m *machine) run(o *op) {
+	m.op = o
+	m.out = m.outBuf[:0]
+	if o.prepare != nil {
+		o.prepare(m)
+	}
+	switch {
+	case o.un32 != nil:
+		m.unary(o)
+	case o.bin32 != nil:
+		m.binary(o)
+	default:
+		o.eval(m)
+	}
+	m.madds += o.count(m)
+}
+
+func (m *machine) unary(o *op) {
+	x := m.in[0]
+	m.floats(x)
+	dst := m.produce(m.like(x))
+	if !x.l.Dense {
+		copyDense(dst, x)
+		x = dst
+	}
+	if x.l.DType == Float32 {
+		o.un32(dense[float32](dst), dense[float32](x))
+	} else {
+		o.un64(dense[float64](dst), dense[float64](x))
+	}
+}
+
+func (m *machine) binary(o *op) {
+	a, b := m.in[0], m.in[1]
+	m.sameDType(0, 1)
+	if a.l.DType == Bool || a.l.DType == Int64 && o.binI == nil {
+		m.floats(a)
+	}
+	la, lb, lo := m.broadcast2(a, b)
+	dst := m.produce(lo)
+	switch a.l.DType {
+	case Float32:
+		binaryAs(dst, a, b, la, lb, o.bin32)
+	case Float64:
+		binaryAs(dst, a, b, la, lb, o.bin64)
+	default:
+		binaryAs(dst, a, b, la, lb, o.binI)
+	}
+}
+
+func binaryAs[T Element](dst, a, b ref, la, lb *array.Layout, k func(dst, a, b []T)) {
+	if la.Dense && lb.Dense {
+		k(dense[T](dst), dense[T](a), dense[T](b))
+		return
+	}
+	zip(dense[T](dst), whole[T](a), whole[T](b), la, lb, k)
+}
+
+// broadcast2 views two operands under their common shape and returns the
+// layout of the result. It throws ErrShape when there is none.
+func (m *machine) broadcast2(a, b ref) (la, lb, lo *array.Layout) {
+	if a.l == b.l || array.SameShape(a.l.Shape, b.l.Shape) {
+		return a.l, b.l, m.like(a)
+	}
+	shape, ok := array.BroadcastShapes(a.l.Shape, b.l.Shape)
+	if !ok {
+		e := fail(ErrShape, m.op.name, "extents must be equal or 1, aligned at the last axis",
+			"shapes %s do not broadcast", shapesText(a.l.Shape, b.l.Shape))
+		e.Shapes = [][]int{a.l.Shape, b.l.Shape}
+		throw(e)
+	}
+	la, _ = a.l.BroadcastTo(shape)
+	lb, _ = b.l.BroadcastTo(shape)
+	return la, lb, m.shapes.contiguous(a.l.DType, shape)
+}
+
+// floats throws ErrDType unless each operand is of a float type.
+func (m *machine) floats(rs ...ref) {
+	for _, r := range rs {
+		if !r.l.DType.IsFloat() {
+			throw(fail(ErrDType, m.op.name, "Cast it to float32 or float64 first", "needs float32 or float64, not %s", r.l.DType))
+		}
+	}
+}
+
+// sameDType throws ErrDType when two operands differ in element type: nothing
+// is converted silently.
+func (m *machine) sameDType(i, j int) {
+	a, b := m.in[i].l.DType, m.in[j].l.DType
+	if a != b {
+		throw(fail(ErrDType, m.op.name, "Cast one of them; nothing is converted silently", "operands are %s and %s", a, b))
+	}
+}
+
+// needs throws ErrDType unless operand i has the element type dt.
+func (m *machine) needs(i int, dt DType) {
+	if got := m.in[i].l.DType; got != dt {
+		throw(fail(ErrDType, m.op.name, "Cast it to "+dt.String()+" first", "operand %d is %s, not %s", i, got, dt))
+	}
+}
+
+// misfit throws ErrShape with the operands' shapes.
+func (m *machine) misfit(do, format string, args ...any) {
+	e := fail(ErrShape, m.op.name, do, format, args...)
+	for _, r := range m.in {
+		e.Shapes = append(e.Shapes, r.l.Shape)
+	}
+	throw(e)
+}
+
+// axis resolves an axis of operand 0.
+func (m *machine) axis(a int) int { return axisOf(m.op.name, a, len(m.in[0].l.Shape)) }
