@@ -13,7 +13,6 @@ type Buf struct {
 	bytes int
 	class int32
 	refs  atomic.Int32
-	mem   []uint64 // keeps the memory alive; no pointers in it
 }
 
 // Bytes is the size of the buffer, which may exceed what was asked for.
@@ -65,7 +64,7 @@ func (p *Pool) Get(n int) *Buf {
 	}
 	p.made += int64(size)
 	mem := make([]uint64, size/8)
-	b := &Buf{P: unsafe.Pointer(unsafe.SliceData(mem)), bytes: size, class: int32(c), mem: mem}
+	b := &Buf{P: unsafe.Pointer(unsafe.SliceData(mem)), bytes: size, class: int32(c)}
 	b.refs.Store(1)
 	return b
 }
