@@ -83,10 +83,19 @@ func (t *Tape) do(code opcode, at *attrs, xs []*Tensor) (first, n int32) {
 // record evaluates an op on values of the tape and appends its node. The
 // caller holds the tape.
 func (t *Tape) record(code opcode, at *attrs, ids []int32) (first, n int32) {
+	o := &table[code]
 	if t.swept != "" {
-		throw(fail(ErrSwept, table[code].name, "call Reset before the next step, or sweep with Retain", "the tape cannot go on: %s let its values go", t.swept))
+		throw(fail(ErrSwept, o.name, "call Reset before the next step, or sweep with Retain", "the tape cannot go on: %s let its values go", t.swept))
 	}
 	m := &t.m
+	switch {
+	case o.un32 != nil:
+		r := m.unary(o, t.refOf(ids[0]))
+		return t.recordOne(o, ids, &r), 1
+	case o.bin32 != nil:
+		r := m.binary(o, t.refOf(ids[0]), t.refOf(ids[1]))
+		return t.recordOne(o, ids, &r), 1
+	}
 	m.in = m.inBuf[:0]
 	for _, v := range ids {
 		m.in = append(m.in, t.refOf(v))
@@ -96,32 +105,51 @@ func (t *Tape) record(code opcode, at *attrs, ids []int32) (first, n int32) {
 		m.atBuf = *at
 	}
 	m.at = &m.atBuf
-	o := &table[code]
 	m.run(o)
-
 	atID := int32(-1)
 	if len(o.params) > 0 {
 		atID = t.attrID(code, m.at)
 	}
-	node := t.addNode(code, len(m.out), atID, t.nValues)
-	for _, v := range ids {
-		t.addOperand(v)
-	}
+	node := t.appendNode(o, len(m.out), atID, ids)
 	first = t.nValues
 	for i := range m.out {
 		r := &m.out[i]
 		r.id = t.addValue(node, t.layoutID(r.l), r.sto)
+		if o.reads.out(i) {
+			t.hold(r.sto)
+		}
 	}
-	if o.reads != 0 {
-		t.eachHold(node, func(sto int32) {
-			ch, i := t.storeAt(sto)
-			ch.holds[i]++
-		})
+	return first, int32(len(m.out))
+}
+
+// recordOne appends the node of an op without attributes that has one output.
+func (t *Tape) recordOne(o *op, ids []int32, r *ref) int32 {
+	node := t.appendNode(o, 1, -1, ids)
+	if o.reads.out(0) {
+		t.hold(r.sto)
+	}
+	return t.addValue(node, t.layoutID(r.l), r.sto)
+}
+
+// appendNode appends a node and its operands, and counts the holds of its
+// payload on them.
+func (t *Tape) appendNode(o *op, outs int, atID int32, ids []int32) int32 {
+	node := t.addNode(o.code, outs, atID, t.nValues)
+	for i, v := range ids {
+		t.addOperand(v)
+		if o.reads.in(i) {
+			t.hold(t.storeOf(v))
+		}
 	}
 	if t.sites {
 		t.site()
 	}
-	return first, int32(len(m.out))
+	return node
+}
+
+func (t *Tape) hold(sto int32) {
+	ch, i := t.storeAt(sto)
+	ch.holds[i]++
 }
 
 // eachHold calls f with the storage of each tensor of a node's payload.

@@ -118,24 +118,29 @@ func (m *machine) packed(r ref) ref {
 func (m *machine) run(o *op) {
 	m.op = o
 	m.out = m.outBuf[:0]
+	switch {
+	case o.un32 != nil:
+		m.out = append(m.out, m.unary(o, m.in[0]))
+		return
+	case o.bin32 != nil:
+		m.out = append(m.out, m.binary(o, m.in[0], m.in[1]))
+		return
+	}
 	if o.prepare != nil {
 		o.prepare(m)
 	}
-	switch {
-	case o.un32 != nil:
-		m.unary(o)
-	case o.bin32 != nil:
-		m.binary(o)
-	default:
-		o.eval(m)
-	}
+	o.eval(m)
 	m.madds += o.count(m)
 }
 
-func (m *machine) unary(o *op) {
-	x := m.in[0]
-	m.floats(x)
-	dst := m.produce(m.like(x))
+// unary and binary evaluate an op that has kernels. They pass operands and
+// output by value: on small tensors the copies to m.in and m.out would cost
+// more than the kernel.
+
+func (m *machine) unary(o *op, x ref) ref {
+	m.op = o
+	m.float(x)
+	dst := m.alloc(m.like(x))
 	if !x.l.Dense {
 		copyDense(dst, x)
 		x = dst
@@ -145,17 +150,28 @@ func (m *machine) unary(o *op) {
 	} else {
 		o.un64(dense[float64](dst), dense[float64](x))
 	}
+	m.countEach(o, dst)
+	return dst
 }
 
-func (m *machine) binary(o *op) {
-	a, b := m.in[0], m.in[1]
-	m.sameDType(0, 1)
-	if a.l.DType == Bool || a.l.DType == Int64 && o.binI == nil {
-		m.floats(a)
+func (m *machine) binary(o *op, a, b ref) ref {
+	m.op = o
+	if a.l.DType != b.l.DType {
+		m.mixed(a, b)
 	}
-	la, lb, lo := m.broadcast2(a, b)
-	dst := m.produce(lo)
-	switch a.l.DType {
+	if a.l.DType == Bool || a.l.DType == Int64 && o.binI == nil {
+		m.float(a)
+	}
+	var dst ref
+	la, lb := a.l, b.l
+	if la == lb && la.Plain {
+		dst = m.alloc(la)
+	} else {
+		var lo *array.Layout
+		la, lb, lo = m.broadcast2(a, b)
+		dst = m.alloc(lo)
+	}
+	switch la.DType {
 	case Float32:
 		binaryAs(dst, a, b, la, lb, o.bin32)
 	case Float64:
@@ -163,6 +179,18 @@ func (m *machine) binary(o *op) {
 	default:
 		binaryAs(dst, a, b, la, lb, o.binI)
 	}
+	m.countEach(o, dst)
+	return dst
+}
+
+// countEach is count for an op that has kernels.
+func (m *machine) countEach(o *op, dst ref) {
+	if o.cost == nil {
+		m.madds += int64(dst.l.N)
+		return
+	}
+	m.out = append(m.outBuf[:0], dst)
+	m.madds += o.cost(m)
 }
 
 func binaryAs[T Element](dst, a, b ref, la, lb *array.Layout, k func(dst, a, b []T)) {
@@ -191,22 +219,29 @@ func (m *machine) broadcast2(a, b ref) (la, lb, lo *array.Layout) {
 	return la, lb, m.shapes.contiguous(a.l.DType, shape)
 }
 
-// floats throws ErrDType unless each operand is of a float type.
+// float throws ErrDType unless the operand is of a float type.
+func (m *machine) float(r ref) {
+	if !r.l.DType.IsFloat() {
+		throw(fail(ErrDType, m.op.name, "Cast it to float32 or float64 first", "needs float32 or float64, not %s", r.l.DType))
+	}
+}
+
 func (m *machine) floats(rs ...ref) {
 	for _, r := range rs {
-		if !r.l.DType.IsFloat() {
-			throw(fail(ErrDType, m.op.name, "Cast it to float32 or float64 first", "needs float32 or float64, not %s", r.l.DType))
-		}
+		m.float(r)
 	}
 }
 
 // sameDType throws ErrDType when two operands differ in element type: nothing
 // is converted silently.
 func (m *machine) sameDType(i, j int) {
-	a, b := m.in[i].l.DType, m.in[j].l.DType
-	if a != b {
-		throw(fail(ErrDType, m.op.name, "Cast one of them; nothing is converted silently", "operands are %s and %s", a, b))
+	if m.in[i].l.DType != m.in[j].l.DType {
+		m.mixed(m.in[i], m.in[j])
 	}
+}
+
+func (m *machine) mixed(a, b ref) {
+	throw(fail(ErrDType, m.op.name, "Cast one of them; nothing is converted silently", "operands are %s and %s", a.l.DType, b.l.DType))
 }
 
 // needs throws ErrDType unless operand i has the element type dt.

@@ -39,9 +39,20 @@ func (r *rule) set(n int32) {
 	r.at = r.t.attrsOf(n)
 	r.firstIn, r.nIn = r.t.insOf(n)
 	r.firstOut, r.nOut = r.t.outsOf(n)
-	r.wants = resize(r.wants, int(r.nIn))
-	r.douts = resize(r.douts, int(r.nOut))
-	r.given = resize(r.given, int(r.nIn))
+	r.wants = fit(r.wants, int(r.nIn))
+	r.douts = fit(r.douts, int(r.nOut))
+	r.given = fit(r.given, int(r.nIn))
+	for i := range r.given {
+		r.given[i].g.l, r.given[i].rows.l = nil, nil
+	}
+}
+
+// fit returns a slice of n elements whose contents are undefined.
+func fit[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
 }
 
 func resize[T any](s []T, n int) []T {
@@ -118,11 +129,17 @@ func (r *rule) makes(j int, t ref) { r.made[j] = t }
 // do1, do2 and do3 run an op of one, two or three operands on values of the
 // engine.
 func (r *rule) do1(code opcode, at *attrs, a ref) ref {
+	if o := &table[code]; o.un32 != nil && !r.recording {
+		return r.m.unary(o, a)
+	}
 	r.m.in = append(r.m.inBuf[:0], a)
 	return r.do(code, at)
 }
 
 func (r *rule) do2(code opcode, at *attrs, a, b ref) ref {
+	if o := &table[code]; o.bin32 != nil && !r.recording {
+		return r.m.binary(o, a, b)
+	}
 	r.m.in = append(r.m.inBuf[:0], a, b)
 	return r.do(code, at)
 }

@@ -219,8 +219,15 @@ func (s *sweep) load(w *worker, n int32) {
 		w.wants[i] = s.p.wants(w.op, i, w.value(i))
 	}
 	for j := range w.douts {
-		if k := s.slotOf[w.firstOut+int32(j)]; k > 0 {
-			w.douts[j] = w.dense(w.firstOut+int32(j), s.slots[k-1].sum)
+		k := s.slotOf[w.firstOut+int32(j)]
+		if k == 0 {
+			w.douts[j] = ref{}
+			continue
+		}
+		if sum := &s.slots[k-1].sum; sum.rows.l == nil {
+			w.douts[j] = sum.g
+		} else {
+			w.douts[j] = w.dense(w.firstOut+int32(j), *sum)
 		}
 	}
 }
@@ -238,7 +245,7 @@ func (s *sweep) settle(w *worker) {
 		if !w.wants[i] {
 			continue
 		}
-		g := w.given[i]
+		g := &w.given[i]
 		if g.g.l == nil {
 			panic("backsweep: the rule of " + w.op.name + " gave no gradient to an operand that wants one")
 		}
@@ -250,7 +257,6 @@ func (s *sweep) settle(w *worker) {
 	for _, b := range w.m.temps {
 		w.pool.Release(b)
 	}
-	clear(w.m.temps)
 	w.m.temps = w.m.temps[:0]
 	if !s.p.options.retain && w.op.reads != 0 {
 		s.letGoRead(w, n)
@@ -276,18 +282,18 @@ func (s *sweep) slotFor(v int32) *slot {
 	}
 	s.slotOf[v] = k + 1
 	sl := &s.slots[k]
-	sl.sum, sl.next = gift{}, 0
+	sl.next = 0
 	return sl
 }
 
 // deliver adds a contribution when it is its turn, and parks it otherwise.
-func (s *sweep) deliver(w *worker, n, i, v int32, g gift) {
+func (s *sweep) deliver(w *worker, n, i, v int32, g *gift) {
 	sl := s.slotFor(v)
 	if s.p.full != nil {
 		k, _ := s.t.insOf(n)
 		if rank := s.p.full.ranks[k+i]; rank != sl.next {
 			g.retain(w)
-			sl.parked = append(sl.parked, parkedGift{rank, n, i, g})
+			sl.parked = append(sl.parked, parkedGift{rank, n, i, *g})
 			if s.log {
 				s.emit(Event{Kind: record.Parked, Node: int(n), Slot: int(i), Tensor: int(v), Storage: -1, Rank: int(rank), Bytes: g.bytes(), Worker: w.id})
 			}
@@ -305,22 +311,22 @@ func (s *sweep) deliver(w *worker, n, i, v int32, g gift) {
 		sl.parked[k] = sl.parked[last]
 		sl.parked[last] = parkedGift{}
 		sl.parked = sl.parked[:last]
-		s.accept(w, sl, p.node, p.slot, v, p.gift)
+		s.accept(w, sl, p.node, p.slot, v, &p.gift)
 		p.gift.release(w)
 		k = 0
 	}
 }
 
 // accept adds the contribution whose turn it is.
-func (s *sweep) accept(w *worker, sl *slot, n, i, v int32, g gift) {
+func (s *sweep) accept(w *worker, sl *slot, n, i, v int32, g *gift) {
 	if s.log {
 		s.emit(Event{Kind: record.Added, Node: int(n), Slot: int(i), Tensor: int(v), Storage: -1, Rank: int(sl.next), Bytes: g.bytes(), Worker: w.id})
 	}
 	if sl.next == 0 {
 		g.retain(w)
-		sl.sum = g
+		sl.sum = *g
 	} else {
-		sl.sum = w.sum(v, sl.sum, g)
+		sl.sum = w.sum(v, sl.sum, *g)
 	}
 	sl.next++
 }
@@ -333,13 +339,11 @@ func (s *sweep) consume(w *worker, n, v int32) {
 		return
 	}
 	sl := &s.slots[k-1]
-	bytes := sl.sum.bytes()
 	sl.sum.release(w)
-	sl.sum = gift{}
 	s.slotOf[v] = 0
 	s.free = append(s.free, k-1)
 	if s.log {
-		s.emit(Event{Kind: record.GradReleased, Node: int(n), Slot: -1, Tensor: int(v), Storage: -1, Rank: -1, Bytes: bytes, Worker: w.id})
+		s.emit(Event{Kind: record.GradReleased, Node: int(n), Slot: -1, Tensor: int(v), Storage: -1, Rank: -1, Bytes: sl.sum.bytes(), Worker: w.id})
 	}
 }
 

@@ -2,28 +2,28 @@ package array
 
 import (
 	"math/bits"
-	"sync/atomic"
 	"unsafe"
 )
 
 // Buf is a buffer with a count of the places that hold it. Its memory is not
-// cleared when it comes from a pool.
+// cleared when it comes from a pool. The count is a plain number: workers of a
+// sweep change it under the sweep's lock.
 type Buf struct {
 	P     unsafe.Pointer
 	bytes int
 	class int32
-	refs  atomic.Int32
+	refs  int32
 }
 
 // Bytes is the size of the buffer, which may exceed what was asked for.
 func (b *Buf) Bytes() int { return b.bytes }
 
 // Retain adds a holder.
-func (b *Buf) Retain() { b.refs.Add(1) }
+func (b *Buf) Retain() { b.refs++ }
 
 // Sole reports whether the caller, who holds the buffer, is its only holder.
 // Nobody else can become one meanwhile, so the caller may then write into it.
-func (b *Buf) Sole() bool { return b.refs.Load() == 1 }
+func (b *Buf) Sole() bool { return b.refs == 1 }
 
 // Pool keeps free buffers by size class: powers of two and three steps between
 // them, so that at most a fifth of a buffer lies idle. It is not safe for use
@@ -59,19 +59,18 @@ func (p *Pool) Get(n int) *Buf {
 		b := l[len(l)-1]
 		p.free[c] = l[:len(l)-1]
 		p.held -= int64(size)
-		b.refs.Store(1)
+		b.refs = 1
 		return b
 	}
 	p.made += int64(size)
 	mem := make([]uint64, size/8)
-	b := &Buf{P: unsafe.Pointer(unsafe.SliceData(mem)), bytes: size, class: int32(c)}
-	b.refs.Store(1)
+	b := &Buf{P: unsafe.Pointer(unsafe.SliceData(mem)), bytes: size, class: int32(c), refs: 1}
 	return b
 }
 
 // Release drops one holder. The last one gives the buffer to the pool.
 func (p *Pool) Release(b *Buf) {
-	if b.refs.Add(-1) == 0 {
+	if b.refs--; b.refs == 0 {
 		p.free[b.class] = append(p.free[b.class], b)
 		p.held += int64(b.bytes)
 	}
