@@ -76,9 +76,9 @@ func (c *cells) join(w *wire, from, to int32) {
 	}
 	switch to := &c.lv.vertices[w.to]; {
 	case c.lv.vertices[w.from].part == stubPart:
-		s.loose = 1e-5
+		s.loose = 1e-9
 	case to.part == boxPart && to.spine >= 0 && to.spine != w.slot:
-		s.loose = 1e-3
+		s.loose = 1e-6
 	}
 	if !piece(to) {
 		s.toDX = w.toDX

@@ -40,7 +40,7 @@ func DOT(w io.Writer, rec *record.Record, o Options) error {
 			fmt.Fprintf(out, "%s%s [%s]\n", tab, x.point.id, g.dotPoint(&x.point))
 		}
 	}
-	for _, e := range g.edges {
+	for i, e := range g.edges {
 		label := ""
 		if !e.leaf {
 			label = g.tensor(e.tensor) + " " + g.shape(e.tensor)
@@ -52,7 +52,7 @@ func DOT(w io.Writer, rec *record.Record, o Options) error {
 		if o.Style == Bipartite {
 			label = ""
 		}
-		fmt.Fprintf(out, "\t%s -> %s [label=%s, tooltip=%s%s]\n", e.from, e.to, dotQuote(label), dotQuote(g.about(e.tensor)), slot)
+		fmt.Fprintf(out, "\t%s -> %s [id=\"t%d.%d\", label=%s, tooltip=%s%s]\n", e.from, e.to, e.tensor, i, dotQuote(label), dotQuote(g.about(e.tensor)), slot)
 	}
 	fmt.Fprintf(out, "}\n")
 	return out.Flush()

@@ -67,7 +67,28 @@ func enclosures(rec *record.Record) (frames []enclosure, of []int) {
 			frames = append(frames, part)
 		}
 	}
+	numberParts(rec, frames)
 	return frames, of
+}
+
+// numberParts numbers the frames of a scope that no single frame holds whole.
+func numberParts(rec *record.Record, frames []enclosure) {
+	size := make([]int, len(rec.Scopes)) // nodes in the scope or below
+	for i := range rec.Nodes {
+		size[rec.Nodes[i].Scope]++
+	}
+	for s := len(size) - 1; s > 0; s-- {
+		size[rec.Scopes[s].Parent] += size[s]
+	}
+	parts := make([]int, len(rec.Scopes))
+	for e := range frames {
+		f := &frames[e]
+		f.part = 0
+		if len(f.nodes) < size[f.scope] {
+			parts[f.scope]++
+			f.part = parts[f.scope]
+		}
+	}
 }
 
 // framer finds the frames inside one frame.

@@ -48,7 +48,7 @@ func round(x float64) float64 { return math.Floor(float64(x*2)+0.5) / 2 }
 // still is the weight of what should stay where it is.
 const (
 	still = 1e6
-	idle  = 1e-7
+	idle  = 1e-12
 )
 
 // pass moves the layers one after the other towards their neighbours above

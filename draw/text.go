@@ -57,6 +57,7 @@ type textDrawing struct {
 	shown []bool // by leaf: its shape was shown
 	digit int    // width of the numbers
 	most  int    // columns that fit
+	more  string // stands between the columns and the words
 }
 
 // textMin is what the words of a line get, however many columns there are.
@@ -100,7 +101,7 @@ func (d *textDrawing) draw() {
 		if hidden {
 			continue
 		}
-		d.line(d.turn[n], row.cells, d.words(n, d.o.Width-d.digit-2*len(row.cells)-1))
+		d.line(d.turn[n], row.cells, d.words(n, d.o.Width-d.digit-2*len(row.cells)-len(d.more)))
 		if d.o.Style == Bipartite {
 			for k, t := range d.rec.Nodes[n].Outputs {
 				cells := tracks.passing('│')
@@ -133,6 +134,7 @@ func (d *textDrawing) heading(sweep bool, wide int) {
 	}
 	fmt.Fprintln(d.w, short(words, d.o.Width))
 	if wide > d.most {
+		d.more = " "
 		fmt.Fprintln(d.w, short(fmt.Sprintf("%d columns of %d are drawn; … stands for the others", d.most, wide), d.o.Width))
 	}
 }
@@ -150,7 +152,7 @@ func (d *textDrawing) line(turn int, cells []cell, words string) {
 		b.WriteRune(c.at)
 		b.WriteRune(c.after)
 	}
-	b.WriteString(words)
+	b.WriteString(d.more + words)
 	fmt.Fprintln(d.w, strings.TrimRight(short(b.String(), d.o.Width), " "))
 }
 
