@@ -21,6 +21,9 @@ type cells struct {
 	chain                          [][]int32 // by wire: its pieces, from top to bottom
 }
 
+// sideways is the looseness of a side branch.
+const sideways = 1e-6
+
 // segment is the part of an edge between two layers.
 type segment struct {
 	from, to     int32
@@ -74,11 +77,15 @@ func (c *cells) join(w *wire, from, to int32) {
 			s.fromAt = 0.45 * min(1, max(-1, w.fromDX/c.left[from]))
 		}
 	}
+	// A chain runs straight past what skips over it.
+	if !piece(from) && piece(to) {
+		s.loose = 1e-3
+	}
 	switch to := &c.lv.vertices[w.to]; {
 	case c.lv.vertices[w.from].part == stubPart:
 		s.loose = 1e-9
 	case to.part == boxPart && to.spine >= 0 && to.spine != w.slot:
-		s.loose = 1e-6
+		s.loose = sideways
 	}
 	if !piece(to) {
 		s.toDX = w.toDX

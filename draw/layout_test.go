@@ -189,6 +189,15 @@ func wellDrawn(t *testing.T, r *record.Record, l *draw.Layout) {
 			}
 		}
 	}
+	for i, f := range l.Frames {
+		for _, e := range l.Edges {
+			for k := 1; k < len(e.Points); k++ {
+				if p, q := e.Points[k-1], e.Points[k]; p.Y < f.Text.Y+f.Text.H && q.Y > f.Text.Y && through(p, q, f.Text) {
+					t.Errorf("the edge of t%d runs through the label of frame %d, %s", e.Tensor, i, f.Label)
+				}
+			}
+		}
+	}
 	within := func(scope, outer int) bool {
 		for scope > outer {
 			scope = r.Scopes[scope].Parent

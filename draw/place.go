@@ -42,8 +42,11 @@ func (c *cells) place() {
 	c.lv.width = round(c.lv.width)
 }
 
-// round keeps halves of pixels.
-func round(x float64) float64 { return math.Floor(float64(x*2)+0.5) / 2 }
+// round keeps whole pixels.
+func round(x float64) float64 { return math.Floor(x + 0.5) }
+
+// even rounds up to what has a whole half.
+func even(x float64) float64 { return 2 * math.Ceil(x/2) }
 
 // still is the weight of what should stay where it is.
 const (
@@ -102,7 +105,7 @@ func (c *cells) settle() {
 			floating[v] = c.lv.leafAt(v)
 			if len(downs) == 1 {
 				d := &c.segs[downs[0]]
-				floating[v] = d.loose < 1 || floating[d.to]
+				floating[v] = d.loose <= sideways || floating[d.to]
 			}
 		}
 	}

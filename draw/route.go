@@ -11,10 +11,8 @@ func (lv *level) route(s *scene, frame int, c *cells) {
 	inset, head := framePad, 2*framePad
 	if frame == 0 {
 		inset, head = 0, 0
-	} else {
-		lv.width = max(lv.width, textWidth(s.frameLabel(frame), smallSize)+framePad)
 	}
-	lv.width += 2 * inset
+	lv.width = even(lv.width + 2*inset)
 	for v := range c.x {
 		c.x[v] += inset
 	}
@@ -24,6 +22,10 @@ func (lv *level) route(s *scene, frame int, c *cells) {
 		v := &lv.vertices[i]
 		v.x = c.x[i]
 		heights[v.layer] = max(heights[v.layer], v.height)
+	}
+	if frame > 0 {
+		label := textWidth(s.frameLabel(frame), smallSize)
+		lv.width = even(max(lv.width, lv.labelX(label)+label+10))
 	}
 	for _, k := range c.segs {
 		dx := math.Abs(c.x[k.from] + k.fromDX - c.x[k.to] - k.toDX)
@@ -38,10 +40,7 @@ func (lv *level) route(s *scene, frame int, c *cells) {
 		tops[i] = y
 		y += h
 		gap := 18 + min(slant[i]*0.16, 60)
-		switch {
-		case i == 0 && frame > 0 && len(lv.entry) > 0:
-			gap = max(gap, head)
-		case i == len(heights)-1:
+		if i == len(heights)-1 {
 			gap = 0
 		}
 		y += round(gap)
@@ -60,8 +59,11 @@ func (lv *level) route(s *scene, frame int, c *cells) {
 		from, to := &lv.vertices[w.from], &lv.vertices[w.to]
 		x := c.x[w.from] + w.fromDX
 		start := from.y + from.height
-		if from.part == boxPart && s.style == Ops {
+		switch {
+		case from.part == boxPart && s.style == Ops:
 			start -= labelStrip
+		case from.part == inPort:
+			start = from.y
 		}
 		w.points = append(w.points, Point{x, start}, Point{x, bottom(from.layer)})
 		for _, v := range c.chain[i] {
@@ -99,7 +101,8 @@ func (s *scene) collect() *Layout {
 			v := &up.vertices[s.inside[e]]
 			lv.x, lv.y = round(up.x+v.x-v.left), up.y+v.y
 			r := Rect{lv.x, lv.y, lv.width, lv.height}
-			l.Frames = append(l.Frames, Frame{Scope: s.frames[e].scope, Part: s.frames[e].part, Rect: r, Label: s.frameLabel(e), Text: s.frameText(e, r)})
+			label := textWidth(s.frameLabel(e), smallSize)
+			l.Frames = append(l.Frames, Frame{Scope: s.frames[e].scope, Part: s.frames[e].part, Rect: r, Label: s.frameLabel(e), Text: Rect{r.X + lv.labelX(label), r.Y + 5, label, 14}})
 		}
 		for i := range lv.vertices {
 			s.collectVertex(l, lv, &lv.vertices[i])
@@ -154,29 +157,22 @@ func (s *scene) collectVertex(l *Layout, lv *level, v *vertex) {
 	}
 }
 
-// frameText finds the place in the head of a frame where no edge runs through
-// the label, from the left.
-func (s *scene) frameText(e int, r Rect) Rect {
-	lv := s.levels[e]
-	w := textWidth(s.frameLabel(e), smallSize)
+// labelX is where the label of a frame stands, from the left: where no edge that
+// enters the frame runs through it.
+func (lv *level) labelX(width float64) float64 {
 	var ports []float64
-	for i := range lv.vertices {
-		if lv.vertices[i].part == inPort {
-			ports = append(ports, lv.vertices[i].x)
-		}
+	for _, v := range lv.entry {
+		ports = append(ports, lv.vertices[v].x)
 	}
 	slices.Sort(ports)
 	x := 10.0
 	for _, p := range ports {
-		if x+w+4 < p {
+		if x+width+4 < p {
 			break
 		}
 		x = max(x, p+8)
 	}
-	if x+w > lv.width {
-		x = 10
-	}
-	return Rect{r.X + x, r.Y + 5, w, 14}
+	return x
 }
 
 // tidy drops points that repeat or lie on the line between their neighbours.

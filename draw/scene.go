@@ -2,7 +2,6 @@ package draw
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/backsweep/backsweep/record"
 )
@@ -20,6 +19,7 @@ const (
 	stubHeight = 20.0
 	circle     = 14.0
 	framePad   = 14.0
+	frameHead  = 22.0 // what an edge runs straight down through, beside the label
 	margin     = 24.0
 )
 
@@ -48,6 +48,7 @@ type vertex struct {
 	left, right  float64
 	height       float64
 	boxWidth     float64
+	step         float64 // of a box: between its outputs
 	layer        int
 	depth        int // nodes on the longest path that leads here
 	spine        int // of a box: the operand slot that the deepest history leads to, or -1
@@ -207,7 +208,11 @@ func (s *scene) within(a, b int) bool {
 func (s *scene) port(ports map[int]int, level, tensor int, p part) int {
 	v, ok := ports[tensor]
 	if !ok {
-		v = s.add(level, vertex{part: p, node: -1, tensor: tensor, frame: -1, left: 5, right: 5})
+		x := vertex{part: p, node: -1, tensor: tensor, frame: -1, left: 5, right: 5}
+		if p == inPort {
+			x.height = frameHead
+		}
+		v = s.add(level, x)
 		ports[tensor] = v
 	}
 	return v
@@ -240,24 +245,21 @@ func (s *scene) boxVertex(n int) vertex {
 		w = max(w, textWidth(k, smallSize))
 		v.height += keepHeight
 	}
-	v.boxWidth = max(math.Ceil(w)+2*boxPad, 64)
-	outputs := s.rec.Nodes[n].Outputs
+	v.boxWidth = max(w+2*boxPad, 64)
+	last := float64(len(s.rec.Nodes[n].Outputs) - 1)
 	if s.style == Ops {
 		v.height += labelStrip
-		if len(outputs) > 1 {
-			sum := boxPad
-			for _, t := range outputs {
-				sum += s.outputWidth(t)
-			}
-			v.boxWidth = max(v.boxWidth, sum)
+		for _, t := range s.rec.Nodes[n].Outputs {
+			v.step = max(v.step, even(s.outputWidth(t)))
 		}
 	} else {
-		v.boxWidth = max(v.boxWidth, float64(len(outputs))*circle)
+		v.step = 2 * circle
 	}
-	v.boxWidth = max(v.boxWidth, float64(min(len(s.rec.Nodes[n].Inputs), 40))*10+20)
+	v.boxWidth = max(v.boxWidth, last*v.step+2*boxPad, float64(min(len(s.rec.Nodes[n].Inputs), 40))*10+20)
+	v.boxWidth = even(v.boxWidth)
 	v.left, v.right = v.boxWidth/2, v.boxWidth/2
-	if s.style == Ops && len(outputs) == 1 {
-		v.right = max(v.right, s.outputWidth(outputs[0]))
+	if s.style == Ops {
+		v.right = max(v.right, last/2*v.step+v.step)
 	}
 	return v
 }
@@ -284,7 +286,7 @@ func (s *scene) stubVertex(t int, ghost bool) vertex {
 		v.ghost = ghost
 		return v
 	}
-	w := math.Ceil(textWidth(s.stubLabel(t, ghost), smallSize)) + 18
+	w := even(textWidth(s.stubLabel(t, ghost), smallSize) + 18)
 	return vertex{part: stubPart, node: -1, tensor: t, frame: -1, ghost: ghost, left: w / 2, right: w / 2, height: stubHeight, boxWidth: w}
 }
 
@@ -300,7 +302,7 @@ func (s *scene) endLabel(t int) string {
 }
 
 func (s *scene) endVertex(t int) vertex {
-	w := math.Ceil(textWidth(s.endLabel(t), smallSize)) + 22
+	w := even(textWidth(s.endLabel(t), smallSize) + 22)
 	return vertex{part: endPart, node: -1, tensor: t, frame: -1, left: w / 2, right: w / 2, height: stubHeight, boxWidth: w}
 }
 
@@ -331,17 +333,6 @@ func (s *scene) inputDX(v *vertex, slot int) float64 {
 
 // outputDX is where an output leaves a box, from its middle.
 func (s *scene) outputDX(v *vertex, tensor int) float64 {
-	outputs := s.rec.Nodes[v.node].Outputs
-	if len(outputs) == 1 {
-		return 0
-	}
-	k := s.rec.Tensors[tensor].Output
-	if s.style == Bipartite {
-		return (float64(k) + 0.5 - float64(len(outputs))/2) * (v.boxWidth - 16) / float64(len(outputs))
-	}
-	dx := boxPad - v.boxWidth/2
-	for _, t := range outputs[:k] {
-		dx += s.outputWidth(t)
-	}
-	return dx
+	last := float64(len(s.rec.Nodes[v.node].Outputs) - 1)
+	return (float64(s.rec.Tensors[tensor].Output) - last/2) * v.step
 }

@@ -37,8 +37,8 @@ var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&
 
 func esc(s string) string { return markup.Replace(s) }
 
-// num prints a coordinate without trailing zeros.
-func num(x float64) string { return strconv.FormatFloat(round(x), 'f', -1, 64) }
+// num prints a coordinate to the half of a pixel.
+func num(x float64) string { return strconv.FormatFloat(round(2*x)/2, 'f', -1, 64) }
 
 func attrs(r Rect) string {
 	return fmt.Sprintf(`x="%s" y="%s" width="%s" height="%s"`, num(r.X), num(r.Y), num(r.W), num(r.H))
@@ -48,7 +48,7 @@ const styleSheet = `
 text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:10.5px;fill:#57606a}
 .paper{fill:#fff}.title{font-size:13px;font-weight:bold;fill:#1f2328}
 .op rect{fill:#f6f8fa;stroke:#6e7781}.op .name{font-size:12px;fill:#1f2328}.op .keeps{fill:#0f766e}
-.turn rect{fill:#8250df;stroke:none}.turn text{fill:#fff;font-weight:bold}
+.op .turn rect{fill:#8250df;stroke:none}.turn text{fill:#fff;font-weight:bold}
 .edge path{fill:none;stroke:#8c959f;stroke-width:1.25}.edge.leaf path{stroke:#b8a06a}.edge:hover path{stroke:#8250df;stroke-width:2.5}.edge .head{fill:#6e7781;stroke:none}
 .label{fill:#424a53}
 .stub rect,.stub circle{fill:#eef4fb;stroke:#4a7ebb}.stub text{fill:#24292f}
@@ -63,7 +63,7 @@ text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",m
 text{fill:#9198a1}.paper{fill:#0d1117}.title,.op .name{fill:#f0f6fc}.op rect{fill:#161b22;stroke:#7d8590}.op .keeps{fill:#4fd1c5}
 .edge path{stroke:#6e7681}.edge.leaf path{stroke:#8a7340}.edge .head{fill:#8b949e}.label{fill:#b1bac4}
 .stub rect,.stub circle{fill:#12233a}.stub text{fill:#e6edf3}.stub.param rect,.stub.param circle{fill:#33270c}.stub.constant rect,.stub.constant circle{fill:#21262d}
-.stub.computed rect,.stub.computed circle{fill:#0d1117}.stub.ghost text{fill:#9198a1}.frame rect{fill-opacity:.13}
+.stub.computed rect,.stub.computed circle{fill:#0d1117}.stub.ghost text{fill:#9198a1}.stub.loss rect,.stub.loss circle{fill:#da3633;stroke:#da3633}.op .turn rect{fill:#8957e5;stroke:none}.frame rect{fill-opacity:.13}
 }
 `
 
