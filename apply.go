@@ -148,8 +148,7 @@ func (t *Tape) appendNode(o *op, outs int, atID int32, ids []int32) int32 {
 }
 
 func (t *Tape) hold(sto int32) {
-	ch, i := t.storeAt(sto)
-	ch.holds[i]++
+	t.store(sto).holds++
 }
 
 // eachHold calls f with the storage of each tensor of a node's payload.
@@ -252,16 +251,20 @@ func (t *Tape) admit(x *Tensor, op string) {
 
 func (t *Tape) addLeaf(v *value, kind leafKind) int32 {
 	k := len(t.leaves)
-	sto := t.addStore(uint32(k), (v.layout.Bytes()+7)/8, inLeaf)
-	id := t.addValue(int32(-1-k), t.layoutID(v.layout), sto)
-	t.leaves = append(t.leaves, leaf{val: v, version: v.st.version, kind: kind, id: id, sto: sto})
+	sto := t.addStore(uint32(k), 0, inLeaf)
+	l := v.layout
+	if l.Plain {
+		// One layout for all of a shape, so that equal shapes are equal pointers.
+		l = t.m.shapes.contiguous(l.DType, l.Shape)
+	}
+	id := t.addValue(int32(-1-k), t.layoutID(l), sto)
+	t.leaves = append(t.leaves, leaf{val: v, p: v.st.p, version: v.st.version, bytes: v.layout.Bytes(), kind: kind, id: id, sto: sto})
 	t.joined[v] = id
 	if v.name != "" {
 		t.names[id] = v.name
 	}
 	if kind == paramLeaf {
-		ch, i := t.valueAt(id)
-		ch.flag[i] |= watched
+		t.value(id).set(watched)
 	}
 	return id
 }
@@ -298,8 +301,7 @@ func (t *Tape) Watch(x *Tensor) *Tensor {
 	if l := t.producer(id); l < 0 && t.leafOf(id).kind == constantLeaf {
 		t.leafOf(id).kind = inputLeaf
 	}
-	ch, i := t.valueAt(id)
-	ch.flag[i] |= watched
+	t.value(id).set(watched)
 	t.open = false
 	return &Tensor{tape: t, id: id, epoch: t.epoch}
 }

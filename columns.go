@@ -16,29 +16,41 @@ const (
 	chunkMask = chunkLen - 1
 )
 
-type nodeChunk struct {
-	op   [chunkLen]opcode
-	outs [chunkLen]uint16 // number of outputs
-	attr [chunkLen]int32  // index into Tape.attrs, or -1
-	in   [chunkLen]int32  // first entry in the operand column
-	out  [chunkLen]int32  // value id of output 0; the others follow
+// nodeRow is one node: 16 bytes.
+type nodeRow struct {
+	op   opcode
+	outs uint16 // number of outputs
+	attr int32  // index into Tape.attrs, or -1
+	in   int32  // first entry in the operand column
+	out  int32  // value id of output 0; the others follow
 }
 
-type valueChunk struct {
-	prod [chunkLen]int32 // producing node, or -1-k for leaf k
-	lay  [chunkLen]int32 // index into Tape.lays
-	sto  [chunkLen]int32 // storage id
-	flag [chunkLen]valueFlag
+// valueRow is one tensor: 12 bytes.
+type valueRow struct {
+	prod int32  // producing node, or -1-k for leaf k
+	sto  int32  // storage id
+	lay  uint32 // index into Tape.lays, shifted past the flags
 }
 
-type storeChunk struct {
-	loc   [chunkLen]uint32 // slab unit, index into Tape.bufs, or leaf, as the flags say
-	holds [chunkLen]int32  // how many times a rule of some node will read it back
-	units [chunkLen]uint32 // size in words of 8 bytes
-	flag  [chunkLen]storeFlag
+const (
+	valueFlagBits = 4
+	mostLayouts   = 1<<(32-valueFlagBits) - 1
+)
+
+func (r *valueRow) has(f valueFlag) bool { return r.lay&uint32(f) != 0 }
+func (r *valueRow) set(f valueFlag)      { r.lay |= uint32(f) }
+
+// storeRow is one storage: 12 bytes.
+type storeRow struct {
+	loc   uint32 // slab unit, index into Tape.bufs, or leaf, as the flags say
+	holds int32  // how many times a rule of some node will read it back
+	size  uint32 // bytes of a small value, shifted past the flags; others know their own
 }
 
-type operandChunk [chunkLen]int32
+const storeFlagBits = 4
+
+func (r *storeRow) has(f storeFlag) bool { return r.size&uint32(f) != 0 }
+func (r *storeRow) set(f storeFlag)      { r.size |= uint32(f) }
 
 type valueFlag uint8
 
@@ -64,10 +76,10 @@ const (
 
 // columns are the storage of a tape.
 type columns struct {
-	nodes    []*nodeChunk
-	values   []*valueChunk
-	stores   []*storeChunk
-	operands []*operandChunk
+	nodes    []*[chunkLen]nodeRow
+	values   []*[chunkLen]valueRow
+	stores   []*[chunkLen]storeRow
+	operands []*[chunkLen]int32
 	slabs    []unsafe.Pointer
 
 	marks
@@ -75,6 +87,7 @@ type columns struct {
 	lays   []*array.Layout
 	leaves []leaf
 	bufs   []*array.Buf
+	sizes  []int // of bufs, in bytes as asked for
 }
 
 // marks say how far each column is filled; an op that fails goes back to them.
@@ -84,18 +97,14 @@ type marks struct {
 	nLeaves, nBufs                      int
 }
 
-func (c *columns) nodeAt(n int32) (*nodeChunk, int32)   { return c.nodes[n>>chunkBits], n & chunkMask }
-func (c *columns) valueAt(v int32) (*valueChunk, int32) { return c.values[v>>chunkBits], v & chunkMask }
-func (c *columns) storeAt(s int32) (*storeChunk, int32) { return c.stores[s>>chunkBits], s & chunkMask }
+func (c *columns) node(n int32) *nodeRow   { return &c.nodes[n>>chunkBits][n&chunkMask] }
+func (c *columns) value(v int32) *valueRow { return &c.values[v>>chunkBits][v&chunkMask] }
+func (c *columns) store(s int32) *storeRow { return &c.stores[s>>chunkBits][s&chunkMask] }
 
-func (c *columns) opOf(n int32) *op {
-	ch, i := c.nodeAt(n)
-	return &table[ch.op[i]]
-}
+func (c *columns) opOf(n int32) *op { return &table[c.node(n).op] }
 
 func (c *columns) attrsOf(n int32) *attrs {
-	ch, i := c.nodeAt(n)
-	if a := ch.attr[i]; a >= 0 {
+	if a := c.node(n).attr; a >= 0 {
 		return &c.attrs[a]
 	}
 	return &noAttrs
@@ -105,19 +114,17 @@ var noAttrs attrs
 
 // outsOf returns the value id of a node's output 0 and the number of outputs.
 func (c *columns) outsOf(n int32) (first, count int32) {
-	ch, i := c.nodeAt(n)
-	return ch.out[i], int32(ch.outs[i])
+	r := c.node(n)
+	return r.out, int32(r.outs)
 }
 
 // insOf returns the position of a node's operands in the operand column and
 // their number.
 func (c *columns) insOf(n int32) (first, count int32) {
-	ch, i := c.nodeAt(n)
-	first = ch.in[i]
+	first = c.node(n).in
 	end := c.nOperands
 	if n+1 < c.nNodes {
-		ch, i = c.nodeAt(n + 1)
-		end = ch.in[i]
+		end = c.node(n + 1).in
 	}
 	return first, end - first
 }
@@ -125,53 +132,41 @@ func (c *columns) insOf(n int32) (first, count int32) {
 func (c *columns) operand(k int32) int32 { return c.operands[k>>chunkBits][k&chunkMask] }
 
 // producer is the node that produced a value, or a negative number for a leaf.
-func (c *columns) producer(v int32) int32 {
-	ch, i := c.valueAt(v)
-	return ch.prod[i]
-}
+func (c *columns) producer(v int32) int32 { return c.value(v).prod }
 
-func (c *columns) storeOf(v int32) int32 {
-	ch, i := c.valueAt(v)
-	return ch.sto[i]
-}
+func (c *columns) storeOf(v int32) int32 { return c.value(v).sto }
 
 func (c *columns) layoutOf(v int32) *array.Layout {
-	ch, i := c.valueAt(v)
-	return c.lays[ch.lay[i]]
+	return c.lays[c.value(v).lay>>valueFlagBits]
 }
 
-func (c *columns) leafOf(v int32) *leaf {
-	ch, i := c.valueAt(v)
-	return &c.leaves[-1-ch.prod[i]]
-}
+func (c *columns) leafOf(v int32) *leaf { return &c.leaves[-1-c.value(v).prod] }
 
 // pointer is where a storage starts.
 func (c *columns) pointer(s int32) unsafe.Pointer {
-	ch, i := c.storeAt(s)
-	loc := ch.loc[i]
-	switch f := ch.flag[i]; {
-	case f&inBuf != 0:
-		return c.bufs[loc].P
-	case f&inLeaf != 0:
-		return c.leaves[loc].val.st.p
+	r := c.store(s)
+	switch {
+	case r.size&uint32(inBuf|inLeaf) == 0:
+		return unsafe.Add(c.slabs[r.loc/slabUnits], r.loc%slabUnits*8)
+	case r.has(inBuf):
+		return c.bufs[r.loc].P
 	default:
-		return unsafe.Add(c.slabs[loc/slabUnits], loc%slabUnits*8)
+		return c.leaves[r.loc].p
 	}
 }
 
 func (c *columns) refOf(v int32) ref {
-	ch, i := c.valueAt(v)
-	return ref{l: c.lays[ch.lay[i]], p: c.pointer(ch.sto[i]), id: v, sto: ch.sto[i]}
+	r := c.value(v)
+	return ref{l: c.lays[r.lay>>valueFlagBits], p: c.pointer(r.sto), id: v, sto: r.sto}
 }
 
 // addStore appends a storage.
-func (c *columns) addStore(loc uint32, units int, flag storeFlag) int32 {
+func (c *columns) addStore(loc uint32, bytes int, flag storeFlag) int32 {
 	s := c.nStores
 	if int(s>>chunkBits) == len(c.stores) {
-		c.stores = append(c.stores, new(storeChunk))
+		c.stores = append(c.stores, new([chunkLen]storeRow))
 	}
-	ch, i := c.storeAt(s)
-	ch.loc[i], ch.holds[i], ch.units[i], ch.flag[i] = loc, 0, uint32(units), flag
+	*c.store(s) = storeRow{loc: loc, size: uint32(bytes)<<storeFlagBits | uint32(flag)}
 	c.nStores++
 	return s
 }
@@ -187,17 +182,16 @@ func (c *columns) addSlab(bytes int) (int32, unsafe.Pointer) {
 		c.slabs = append(c.slabs, unsafe.Pointer(unsafe.SliceData(make([]uint64, slabUnits))))
 	}
 	c.slabAt = at + units
-	return c.addStore(at, int(units), 0), unsafe.Add(c.slabs[at/slabUnits], at%slabUnits*8)
+	return c.addStore(at, bytes, 0), unsafe.Add(c.slabs[at/slabUnits], at%slabUnits*8)
 }
 
 // addValue appends a value.
 func (c *columns) addValue(prod, lay, sto int32) int32 {
 	v := c.nValues
 	if int(v>>chunkBits) == len(c.values) {
-		c.values = append(c.values, new(valueChunk))
+		c.values = append(c.values, new([chunkLen]valueRow))
 	}
-	ch, i := c.valueAt(v)
-	ch.prod[i], ch.lay[i], ch.sto[i], ch.flag[i] = prod, lay, sto, 0
+	*c.value(v) = valueRow{prod: prod, sto: sto, lay: uint32(lay) << valueFlagBits}
 	c.nValues++
 	return v
 }
@@ -206,7 +200,7 @@ func (c *columns) addValue(prod, lay, sto int32) int32 {
 func (c *columns) addOperand(v int32) {
 	k := c.nOperands
 	if int(k>>chunkBits) == len(c.operands) {
-		c.operands = append(c.operands, new(operandChunk))
+		c.operands = append(c.operands, new([chunkLen]int32))
 	}
 	c.operands[k>>chunkBits][k&chunkMask] = v
 	c.nOperands++
@@ -216,16 +210,22 @@ func (c *columns) addOperand(v int32) {
 func (c *columns) addNode(code opcode, outs int, attr, firstOut int32) int32 {
 	n := c.nNodes
 	if int(n>>chunkBits) == len(c.nodes) {
-		c.nodes = append(c.nodes, new(nodeChunk))
+		c.nodes = append(c.nodes, new([chunkLen]nodeRow))
 	}
-	ch, i := c.nodeAt(n)
-	ch.op[i], ch.outs[i], ch.attr[i], ch.in[i], ch.out[i] = code, uint16(outs), attr, c.nOperands, firstOut
+	*c.node(n) = nodeRow{op: code, outs: uint16(outs), attr: attr, in: c.nOperands, out: firstOut}
 	c.nNodes++
 	return n
 }
 
 // bytesOf is the size of a storage.
 func (c *columns) bytesOf(s int32) int64 {
-	ch, i := c.storeAt(s)
-	return int64(ch.units[i]) * 8
+	r := c.store(s)
+	switch {
+	case r.has(inBuf):
+		return int64(c.sizes[r.loc])
+	case r.has(inLeaf):
+		return int64(c.leaves[r.loc].bytes)
+	default:
+		return int64(r.size >> storeFlagBits)
+	}
 }

@@ -47,8 +47,7 @@ func (p *plan) export(events []Event) *sweepRecord {
 	}
 	left := p.readers()
 	for sto := range t.nStores {
-		ch, i := t.storeAt(sto)
-		if !p.options.retain && left[sto] == 0 && ch.flag[i]&(inLeaf|kept) == 0 && !p.isRoot(sto) {
+		if !p.options.retain && left[sto] == 0 && !t.store(sto).has(inLeaf|kept) && !p.isRoot(sto) {
 			out.Before = append(out.Before, int(sto))
 		}
 	}
@@ -83,8 +82,7 @@ func (p *plan) export(events []Event) *sweepRecord {
 		if !p.options.retain {
 			t.eachHold(n, func(sto int32) {
 				left[sto]--
-				ch, i := t.storeAt(sto)
-				if left[sto] == 0 && ch.flag[i]&(inLeaf|kept) == 0 && !p.isRoot(sto) {
+				if left[sto] == 0 && !t.store(sto).has(inLeaf|kept) && !p.isRoot(sto) {
 					step.Frees = append(step.Frees, int(sto))
 				}
 			})
@@ -163,8 +161,7 @@ func (t *Tape) Record(opts ...RecordOption) (rec *record.Record, err error) {
 		}
 	}
 	for sto := range t.nStores {
-		ch, i := t.storeAt(sto)
-		rec.Storages = append(rec.Storages, record.Storage{ID: int(sto), Bytes: t.bytesOf(sto), Leaf: ch.flag[i]&inLeaf != 0})
+		rec.Storages = append(rec.Storages, record.Storage{ID: int(sto), Bytes: t.bytesOf(sto), Leaf: t.store(sto).has(inLeaf)})
 	}
 	for v := range t.nValues {
 		rec.Tensors = append(rec.Tensors, t.exportTensor(v, o.stats))
@@ -184,14 +181,13 @@ func (t *Tape) Record(opts ...RecordOption) (rec *record.Record, err error) {
 
 func (t *Tape) exportTensor(v int32, stats bool) record.Tensor {
 	l := t.layoutOf(v)
-	ch, i := t.valueAt(v)
-	sto, si := t.storeAt(ch.sto[i])
+	r := t.value(v)
 	x := record.Tensor{
 		ID: int(v), Name: t.names[v], Kind: record.Computed, Producer: -1,
-		DType: l.DType.String(), Shape: append([]int{}, l.Shape...), Bytes: int64(l.Bytes()), Storage: int(ch.sto[i]),
-		Watched: ch.flag[i]&watched != 0, Kept: sto.flag[si]&kept != 0,
+		DType: l.DType.String(), Shape: append([]int{}, l.Shape...), Bytes: int64(l.Bytes()), Storage: int(r.sto),
+		Watched: r.has(watched), Kept: t.store(r.sto).has(kept),
 	}
-	if n := ch.prod[i]; n >= 0 {
+	if n := r.prod; n >= 0 {
 		first, _ := t.outsOf(n)
 		x.Producer, x.Output, x.Scope = int(n), int(v-first), int(t.scopeOf(n))
 	} else {

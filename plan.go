@@ -197,8 +197,7 @@ func (p *plan) markNeeded() {
 }
 
 func (p *plan) askIfWanted(v int32, all bool) {
-	ch, i := p.t.valueAt(v)
-	if ch.flag[i]&watched != 0 || all && p.t.lays[ch.lay[i]].DType.IsFloat() {
+	if p.t.value(v).has(watched) || all && p.t.layoutOf(v).DType.IsFloat() {
 		p.values[v] |= asked | needed
 	}
 }
@@ -262,8 +261,7 @@ func (p *plan) checkVersions(opName string) error {
 	t := p.t
 	for i := range t.leaves {
 		l := &t.leaves[i]
-		ch, k := t.storeAt(l.sto)
-		if l.version == l.val.st.version || ch.holds[k] == 0 {
+		if l.version == l.val.st.version || t.store(l.sto).holds == 0 {
 			continue
 		}
 		for n := int32(0); n < p.top; n++ {
@@ -423,8 +421,7 @@ func (p *plan) sizes() order.Sizes {
 		})
 	}
 	for sto := range t.nStores {
-		ch, i := t.storeAt(sto)
-		s.Storages[sto] = order.Storage{Bytes: t.bytesOf(sto), Kept: p.options.retain || ch.flag[i]&(inLeaf|kept) != 0}
+		s.Storages[sto] = order.Storage{Bytes: t.bytesOf(sto), Kept: p.options.retain || t.store(sto).has(inLeaf|kept)}
 	}
 	return s
 }

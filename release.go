@@ -16,14 +16,12 @@ func (s *sweep) letGoUnread(w *worker) {
 	for n := range t.nNodes {
 		if !p.nodes[n] && t.opOf(n).reads != 0 {
 			t.eachHold(n, func(sto int32) {
-				ch, i := t.storeAt(sto)
-				ch.holds[i]--
+				t.store(sto).holds--
 			})
 		}
 	}
 	for sto := range t.nStores {
-		ch, i := t.storeAt(sto)
-		if ch.holds[i] == 0 && ch.flag[i]&(inLeaf|kept|letGo) == 0 {
+		if r := t.store(sto); r.holds == 0 && !r.has(inLeaf|kept|letGo) {
 			s.letGo(w, -1, sto)
 		}
 	}
@@ -46,9 +44,9 @@ func (s *sweep) letGoRead(w *worker, n int32) {
 }
 
 func (s *sweep) drop(w *worker, n, sto int32) {
-	ch, i := s.t.storeAt(sto)
-	ch.holds[i]--
-	if ch.holds[i] == 0 && ch.flag[i]&(inLeaf|kept) == 0 {
+	r := s.t.store(sto)
+	r.holds--
+	if r.holds == 0 && !r.has(inLeaf|kept) {
 		s.letGo(w, n, sto)
 	}
 }
@@ -57,11 +55,11 @@ func (s *sweep) drop(w *worker, n, sto int32) {
 // back as a whole with Reset; from now on they cannot be read all the same.
 func (s *sweep) letGo(w *worker, n, sto int32) {
 	t := s.t
-	ch, i := t.storeAt(sto)
-	ch.flag[i] |= letGo
-	if ch.flag[i]&inBuf != 0 {
-		w.pool.Release(t.bufs[ch.loc[i]])
-		t.bufs[ch.loc[i]] = nil
+	r := t.store(sto)
+	r.set(letGo)
+	if r.has(inBuf) {
+		w.pool.Release(t.bufs[r.loc])
+		t.bufs[r.loc] = nil
 	}
 	if s.log {
 		s.emit(Event{Kind: record.Freed, Node: int(n), Slot: -1, Tensor: -1, Storage: int(sto), Rank: -1, Bytes: t.bytesOf(sto), Worker: w.id})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/backsweep/backsweep/internal/array"
 )
@@ -19,7 +20,7 @@ type Tape struct {
 	m     machine
 	pool  array.Pool
 	epoch uint32
-	busy  atomic.Int32
+	busy  int32 // 1 while an op or a sweep runs
 
 	open   bool  // an op is being recorded
 	before marks // the columns before that op
@@ -65,7 +66,9 @@ type layEntry struct {
 // leaf is what a tape knows of a tensor that no op produced.
 type leaf struct {
 	val     *value
-	version uint64 // of the storage when it joined
+	p       unsafe.Pointer // its storage
+	version uint64         // of the storage when it joined
+	bytes   int
 	kind    leafKind
 	id      int32
 	sto     int32
@@ -127,7 +130,7 @@ func (t *Tape) Reset() {
 
 func (t *Tape) clear() {
 	t.marks = marks{}
-	t.bufs, t.grads = t.bufs[:0], t.grads[:0]
+	t.bufs, t.sizes, t.grads = t.bufs[:0], t.sizes[:0], t.grads[:0]
 	clear(t.leaves)
 	t.leaves = t.leaves[:0]
 	clear(t.lays)
@@ -152,19 +155,20 @@ func (t *Tape) clear() {
 
 // enter takes the tape for the running goroutine, or throws ErrGoroutine.
 func (t *Tape) enter(op string) {
-	if !t.busy.CompareAndSwap(0, 1) {
+	if !atomic.CompareAndSwapInt32(&t.busy, 0, 1) {
 		throw(fail(ErrGoroutine, op, "give each goroutine a tape of its own; parameters may be shared",
 			"the tape is being used by another goroutine at this moment"))
 	}
 }
 
 // leave gives the tape back. After an op that failed it takes back what the op
-// had added so far.
+// had added so far. The store is plain: where a second goroutine reads the flag
+// meanwhile without being told to wait, that is the race that enter reports.
 func (t *Tape) leave() {
 	if t.open {
 		t.rollback()
 	}
-	t.busy.Store(0)
+	t.busy = 0
 }
 
 func (t *Tape) begin() {
@@ -180,7 +184,7 @@ func (t *Tape) rollback() {
 		t.pool.Release(t.bufs[i])
 		t.bufs[i] = nil
 	}
-	t.bufs = t.bufs[:b.nBufs]
+	t.bufs, t.sizes = t.bufs[:b.nBufs], t.sizes[:b.nBufs]
 	for i := b.nLeaves; i < len(t.leaves); i++ {
 		delete(t.joined, t.leaves[i].val)
 		delete(t.names, t.leaves[i].id)
@@ -190,10 +194,7 @@ func (t *Tape) rollback() {
 	clear(t.recent[:])
 	// Holds of the nodes that go were counted on storages that stay.
 	for n := t.nNodes - 1; n >= b.nNodes; n-- {
-		t.eachHold(n, func(sto int32) {
-			ch, i := t.storeAt(sto)
-			ch.holds[i]--
-		})
+		t.eachHold(n, func(sto int32) { t.store(sto).holds-- })
 	}
 	if t.sites {
 		t.siteIDs = t.siteIDs[:b.nNodes]
@@ -209,8 +210,8 @@ func (t *Tape) alloc(l *array.Layout) ref {
 		return ref{l: l, p: p, id: -1, sto: sto}
 	}
 	b := t.pool.Get(bytes)
-	t.bufs = append(t.bufs, b)
-	sto := t.addStore(uint32(len(t.bufs)-1), (bytes+7)/8, inBuf)
+	t.bufs, t.sizes = append(t.bufs, b), append(t.sizes, bytes)
+	sto := t.addStore(uint32(len(t.bufs)-1), 0, inBuf)
 	return ref{l: l, p: b.P, id: -1, sto: sto}
 }
 
@@ -263,14 +264,12 @@ func (t *Tape) mustHave(x *Tensor, op string) {
 
 // gone reports whether a sweep has let the value go.
 func (t *Tape) gone(v int32) bool {
-	ch, i := t.storeAt(t.storeOf(v))
-	return ch.flag[i]&letGo != 0
+	return t.store(t.storeOf(v)).has(letGo)
 }
 
 // keep makes the value's storage live until Reset.
 func (t *Tape) keep(v int32) {
-	ch, i := t.storeAt(t.storeOf(v))
-	ch.flag[i] |= kept
+	t.store(t.storeOf(v)).set(kept)
 }
 
 // label names a value in a text: its name, or t and its id.
