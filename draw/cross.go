@@ -167,6 +167,25 @@ func (c *cells) pairCrossings(a, b int32) int {
 		count(c.downsOf, func(k int32) float64 { return float64(c.pos[c.segs[k].to]) + c.segs[k].toAt })
 }
 
+// crossingsOf counts the crossings of the edges that leave a cell, if there are
+// several and the layer is not so long that looking would cost too much.
+func (c *cells) crossingsOf(v int32) int {
+	row := c.rows[c.layer[v]]
+	if len(c.downsOf(v)) < 2 || len(row) > 2000 {
+		return 0
+	}
+	n := 0
+	for i, u := range row {
+		switch {
+		case i < c.pos[v]:
+			n += c.pairCrossings(u, v)
+		case i > c.pos[v]:
+			n += c.pairCrossings(v, u)
+		}
+	}
+	return n
+}
+
 // crossings counts all crossings between neighbouring layers, with an
 // accumulator tree (W. Barth, M. Jünger and P. Mutzel, "Simple and efficient
 // bilayer cross counting", 2002).

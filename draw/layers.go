@@ -108,6 +108,59 @@ func (lv *level) stubs(s *scene, at int) {
 	}
 }
 
+// spread gives a leaf whose consumers came to stand far apart on one layer a
+// ghost for each group of them, and one whose edges cross several others a ghost
+// for each consumer. It reports whether there was such a leaf.
+func (lv *level) spread(s *scene, c *cells) bool {
+	const (
+		far  = 3 // places between neighbours that do not share a stub
+		many = 3 // crossings that are worth more than a ghost
+	)
+	next := func(u *use) int {
+		wire := s.strands[u.strand].path[0].wire
+		if chain := c.chain[wire]; len(chain) > 0 {
+			return c.pos[chain[0]]
+		}
+		return c.pos[lv.wires[wire].to]
+	}
+	stub := func(u *use) int { return lv.wires[s.strands[u.strand].path[0].wire].from }
+	slices.SortStableFunc(lv.uses, func(a, b use) int {
+		return cmp.Or(cmp.Compare(stub(&a), stub(&b)), cmp.Compare(next(&a), next(&b)))
+	})
+	var groups [][]use // that get a ghost
+	for i := 0; i < len(lv.uses); {
+		j, from := i+1, i
+		gap := far
+		if c.crossingsOf(int32(stub(&lv.uses[i]))) >= many {
+			gap = 0
+		}
+		var parts [][]use
+		for ; j < len(lv.uses) && stub(&lv.uses[j]) == stub(&lv.uses[i]); j++ {
+			if next(&lv.uses[j])-next(&lv.uses[j-1]) > gap {
+				parts, from = append(parts, lv.uses[from:j]), j
+			}
+		}
+		parts = append(parts, lv.uses[from:j])
+		// The stub stays with the first consumer of the record, or is a ghost
+		// already and stays with the leftmost.
+		stays := max(slices.IndexFunc(parts, func(part []use) bool {
+			return slices.ContainsFunc(part, func(u use) bool { return s.firstUse[u.tensor] == u.strand })
+		}), 0)
+		groups = append(append(groups, parts[:stays]...), parts[stays+1:]...)
+		i = j
+	}
+	for _, group := range groups {
+		v := s.stubVertex(group[0].tensor, true)
+		v.layer = lv.vertices[stub(&group[0])].layer
+		lv.vertices = append(lv.vertices, v)
+		for k := range group {
+			s.strands[group[k].strand].ghost = true
+			lv.wires[s.strands[group[k].strand].path[0].wire].from = len(lv.vertices) - 1
+		}
+	}
+	return len(groups) > 0
+}
+
 // cutLong replaces the upper part of very long edges by ghosts of their
 // tensors, longest first, until the pieces that the others are cut into are
 // few enough to lay out.

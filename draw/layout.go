@@ -108,6 +108,10 @@ func layout(l *labels, style Style) *Layout {
 		s.levels[e].layers(s, e)
 		c := newCells(s, s.levels[e])
 		c.order()
+		if s.levels[e].spread(s, c) {
+			c = newCells(s, s.levels[e])
+			c.order()
+		}
 		c.place()
 		s.levels[e].route(s, e, c)
 	}

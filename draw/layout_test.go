@@ -131,6 +131,35 @@ func TestARecurrenceRunsStraightDownWithGhosts(t *testing.T) {
 	}
 }
 
+func TestALeafSharedAcrossALayerHasGhosts(t *testing.T) {
+	text := "input mask 4x4\nparam x 4x4\n"
+	for i := range 8 {
+		text += fmt.Sprintf("param q%d 4x4\na%d matmul q%d x\nb%d mul a%d mask\nc%d tanh b%d\n", i, i, i, i, i, i, i)
+	}
+	r := sketch.Swept(text + "d concat c0 c1 c2 c3 c4 c5 c6 c7\nloss: sum d")
+	for _, style := range styles {
+		l := layoutOf(t, r, style)
+		wellDrawn(t, r, l)
+		own, ghosts := 0, 0
+		for _, s := range l.Stubs {
+			if s.Tensor != 1 {
+				continue
+			}
+			if s.Ghost {
+				ghosts++
+			} else {
+				own++
+			}
+		}
+		if own != 1 || ghosts == 0 {
+			t.Errorf("%s: x has %d stubs and %d ghosts", style, own, ghosts)
+		}
+		if n := l.Crossings(); n > 0 {
+			t.Errorf("%s: %d crossings", style, n)
+		}
+	}
+}
+
 // wellDrawn checks that nothing overlaps, that no edge runs through a box or a
 // stub that is not its own, that edges run down, and that frames hold what is
 // theirs and nothing else.

@@ -53,7 +53,7 @@ func Read(path string, options ...ReadOption) (*Record, error) {
 // ReadFrom reads and validates a record from JSON. Fields that this version
 // does not know are passed over.
 func ReadFrom(in io.Reader, options ...ReadOption) (*Record, error) {
-	r := &reader{in: in, limit: DefaultLimit}
+	r := &reader{in: in, limit: DefaultLimit, index: -1}
 	for _, o := range options {
 		o(r)
 	}
@@ -75,10 +75,11 @@ type reader struct {
 	in    io.Reader
 	dec   *json.Decoder
 	limit int64
-	pos   int64 // bytes handed to the decoder
-	stop  int64 // the decoder may not ask beyond this position
-	part  string
-	err   error // the first failure of in, or the limit that was hit
+	pos   int64  // bytes handed to the decoder
+	stop  int64  // the decoder may not ask beyond this position
+	part  string // what is being decoded
+	index int    // its element, or -1
+	err   error  // the first failure of in, or the limit that was hit
 }
 
 // Read hands text to the decoder, up to the limits.
@@ -96,7 +97,7 @@ func (r *reader) Read(p []byte) (int, error) {
 		if r.stop == r.limit {
 			r.err = &LimitError{Limit: r.limit, Part: "the record"}
 		} else {
-			r.err = &PlaceError{Place: r.part, What: fmt.Sprintf("one element of a record has at most %s of text", BytesText(elementLimit))}
+			r.err = &PlaceError{Place: r.place(), What: fmt.Sprintf("one element of a record has at most %s of text", BytesText(elementLimit))}
 		}
 		return 0, r.err
 	}
@@ -140,9 +141,17 @@ func (r *reader) decode(place string, into any) error {
 	err := r.dec.Decode(into)
 	r.stop = r.limit
 	if err != nil {
-		return r.failure(place, err)
+		return r.failure(r.place(), err)
 	}
 	return nil
+}
+
+// place is where the reader is.
+func (r *reader) place() string {
+	if r.index < 0 {
+		return r.part
+	}
+	return fmt.Sprintf("%s[%d]", r.part, r.index)
 }
 
 // open expects a delimiter.
@@ -205,18 +214,19 @@ func items[T any](r *reader, place string, into *[]T, check func(i int, x *T) er
 	}
 	*into = []T{}
 	for i := 0; r.dec.More(); i++ {
-		var x T
-		where := fmt.Sprintf("%s[%d]", place, i)
-		if err := r.decode(where, &x); err != nil {
+		*into = append(*into, *new(T))
+		x := &(*into)[i]
+		r.index = i
+		if err := r.decode(place, x); err != nil {
 			return err
 		}
 		if check != nil {
-			if err := check(i, &x); err != nil {
+			if err := check(i, x); err != nil {
 				return err
 			}
 		}
-		*into = append(*into, x)
 	}
+	r.index = -1
 	if _, err := r.dec.Token(); err != nil {
 		return r.failure(place, err)
 	}
