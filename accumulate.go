@@ -72,7 +72,7 @@ func (w *worker) sum(v int32, a, b gift) gift {
 func (w *worker) own(x ref) ref {
 	l := w.m.like(x)
 	b := w.pool.Get(l.Bytes())
-	c := ref{l: l, p: b.P, buf: b, id: -1, sto: -1}
+	c := ref{l: l, p: b.P, buf: b, at: offTape}
 	copyDense(c, x)
 	return c
 }

@@ -114,9 +114,9 @@ func (t *Tape) record(code opcode, at *attrs, ids []int32) (first, n int32) {
 	first = t.nValues
 	for i := range m.out {
 		r := &m.out[i]
-		r.id = t.addValue(node, t.layoutID(r.l), r.sto)
+		t.addValue(node, t.layoutID(r.l), r.sto())
 		if o.reads.out(i) {
-			t.hold(r.sto)
+			t.hold(r.sto())
 		}
 	}
 	return first, int32(len(m.out))
@@ -126,9 +126,9 @@ func (t *Tape) record(code opcode, at *attrs, ids []int32) (first, n int32) {
 func (t *Tape) recordOne(o *op, ids []int32, r *ref) int32 {
 	node := t.appendNode(o, 1, -1, ids)
 	if o.reads.out(0) {
-		t.hold(r.sto)
+		t.hold(r.sto())
 	}
-	return t.addValue(node, t.layoutID(r.l), r.sto)
+	return t.addValue(node, t.layoutID(r.l), r.sto())
 }
 
 // appendNode appends a node and its operands, and counts the holds of its

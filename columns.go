@@ -94,7 +94,7 @@ type columns struct {
 type marks struct {
 	nNodes, nValues, nStores, nOperands int32
 	slabAt                              uint32
-	nLeaves, nBufs                      int
+	nLeaves, nBufs                      int // only in Tape.before
 }
 
 func (c *columns) node(n int32) *nodeRow   { return &c.nodes[n>>chunkBits][n&chunkMask] }
@@ -157,7 +157,7 @@ func (c *columns) pointer(s int32) unsafe.Pointer {
 
 func (c *columns) refOf(v int32) ref {
 	r := c.value(v)
-	return ref{l: c.lays[r.lay>>valueFlagBits], p: c.pointer(r.sto), id: v, sto: r.sto}
+	return ref{l: c.lays[r.lay>>valueFlagBits], p: c.pointer(r.sto), at: tapePlace(v, r.sto)}
 }
 
 // addStore appends a storage.

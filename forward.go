@@ -257,7 +257,7 @@ func (g *Tangents) Lookup(x *Tensor) (tangent *Tensor, ok bool) {
 	}
 	r := g.refs[v]
 	if g.recorded {
-		return &Tensor{tape: g.t, id: r.id, epoch: g.epoch}, true
+		return &Tensor{tape: g.t, id: r.id(), epoch: g.epoch}, true
 	}
 	y, ok := g.tensors[v]
 	if !ok {

@@ -245,7 +245,7 @@ func (g *Grads) Rows(x *Tensor) (rows, values *Tensor, ok bool) {
 	}
 	s := g.sums[k]
 	if g.recorded {
-		return g.handle(s.rows.id), g.handle(s.g.id), true
+		return g.handle(s.rows.id()), g.handle(s.g.id()), true
 	}
 	return g.plain(s.rows, v), g.plain(s.g, v), true
 }
@@ -257,9 +257,9 @@ func (g *Grads) tensor(k int, v int32) *Tensor {
 	if g.recorded {
 		if s.rows.l != nil {
 			shape := g.t.layoutOf(v).Shape
-			return apply2(opRowsDense, &attrs{ints: [3][]int{shape}}, g.handle(s.rows.id), g.handle(s.g.id))
+			return apply2(opRowsDense, &attrs{ints: [3][]int{shape}}, g.handle(s.rows.id()), g.handle(s.g.id()))
 		}
-		return g.handle(s.g.id)
+		return g.handle(s.g.id())
 	}
 	if s.rows.l == nil {
 		return g.plain(s.g, v)

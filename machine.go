@@ -76,10 +76,10 @@ func (m *machine) alloc(l *array.Layout) ref {
 	case inPool:
 		b := m.pool.Get(l.Bytes())
 		m.temps = append(m.temps, b)
-		return ref{l: l, p: b.P, buf: b, id: -1, sto: -1}
+		return ref{l: l, p: b.P, buf: b, at: offTape}
 	default:
 		st := newStorage(l.Bytes())
-		return ref{l: l, p: st.p, id: -1, sto: -1}
+		return ref{l: l, p: st.p, at: offTape}
 	}
 }
 
@@ -94,14 +94,14 @@ func (m *machine) produce(l *array.Layout) ref {
 func (m *machine) view(l *array.Layout) {
 	r := m.in[0]
 	r.l = l
-	r.id = -1
+	r.at = tapePlace(-1, r.sto())
 	m.out = append(m.out, r)
 }
 
 // scratch makes room for an intermediate that ends with the op.
 func (m *machine) scratch(l *array.Layout) ref {
 	mem := make([]uint64, l.Bytes()/8+1)
-	return ref{l: l, p: unsafe.Pointer(unsafe.SliceData(mem)), id: -1, sto: -1}
+	return ref{l: l, p: unsafe.Pointer(unsafe.SliceData(mem)), at: offTape}
 }
 
 // packed returns r itself when it lies densely, else a dense copy.

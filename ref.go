@@ -14,9 +14,19 @@ type ref struct {
 	l   *array.Layout
 	p   unsafe.Pointer // start of the storage
 	buf *array.Buf     // the counted buffer of a gradient or a temporary; else nil
-	id  int32          // value id, when the value is on the tape; else -1
-	sto int32          // storage id, when the value is on the tape; else -1
+	at  onTapeAt       // where on the tape, if it is there
 }
+
+// onTapeAt is a value id and a storage id in one word, either -1 where there is
+// none. A ref has four words so that the compiler keeps it in registers.
+type onTapeAt int64
+
+const offTape onTapeAt = -1
+
+func tapePlace(id, sto int32) onTapeAt { return onTapeAt(sto)<<32 | onTapeAt(uint32(id)) }
+
+func (r ref) id() int32  { return int32(r.at) }
+func (r ref) sto() int32 { return int32(r.at >> 32) }
 
 func ptrAt(p unsafe.Pointer, bytes int) unsafe.Pointer { return unsafe.Add(p, bytes) }
 

@@ -104,14 +104,15 @@ func (r *rule) want(i int) bool { return r.wants[i] }
 // give hands operand i its cotangent. The engine sums it over the axes along
 // which the operand was broadcast.
 func (r *rule) give(i int, g ref) {
-	if r.forward {
-		r.given[i] = gift{g: g}
-		return
+	if l := r.layoutIn(i); l != g.l && !r.forward && !array.SameShape(g.l.Shape, l.Shape) {
+		g = r.sumTo(g, l.Shape)
 	}
-	if shape := r.shapeIn(i); !array.SameShape(g.l.Shape, shape) {
-		g = r.do1(opSumTo, &attrs{ints: [3][]int{shape}}, g)
-	}
-	r.given[i] = gift{g: g}
+	r.given[i].g = g
+}
+
+// sumTo sums over the axes along which a shape was broadcast.
+func (r *rule) sumTo(g ref, shape []int) ref {
+	return r.do1(opSumTo, &attrs{ints: [3][]int{shape}}, g)
 }
 
 // giveRows hands operand i the cotangents of some of its rows: rows are
@@ -186,10 +187,10 @@ func (r *rule) second() ref { return r.m.out[1] }
 
 // idOfRef returns the value id of a ref of a recorded sweep.
 func (t *Tape) idOfRef(x ref) int32 {
-	if x.id < 0 {
+	if x.id() < 0 {
 		panic("backsweep: a recorded rule uses a value that is not on the tape")
 	}
-	return x.id
+	return x.id()
 }
 
 // full makes a value in which every element is c.

@@ -324,7 +324,7 @@ func (s *sweep) accept(w *worker, sl *slot, n, i, v int32, g *gift) {
 	}
 	if sl.next == 0 {
 		g.retain(w)
-		sl.sum = *g
+		sl.sum.g, sl.sum.rows = g.g, g.rows
 	} else {
 		sl.sum = w.sum(v, sl.sum, *g)
 	}

@@ -172,8 +172,10 @@ func (t *Tape) leave() {
 }
 
 func (t *Tape) begin() {
-	t.nLeaves, t.nBufs = len(t.leaves), len(t.bufs)
-	t.before = t.marks
+	// Field by field: a copy of the whole would stall on the writes before it.
+	b := &t.before
+	b.nNodes, b.nValues, b.nStores, b.nOperands, b.slabAt = t.nNodes, t.nValues, t.nStores, t.nOperands, t.slabAt
+	b.nLeaves, b.nBufs = len(t.leaves), len(t.bufs)
 	t.open = true
 }
 
@@ -207,12 +209,12 @@ func (t *Tape) alloc(l *array.Layout) ref {
 	bytes := l.Bytes()
 	if bytes <= slabInline {
 		sto, p := t.addSlab(bytes)
-		return ref{l: l, p: p, id: -1, sto: sto}
+		return ref{l: l, p: p, at: tapePlace(-1, sto)}
 	}
 	b := t.pool.Get(bytes)
 	t.bufs, t.sizes = append(t.bufs, b), append(t.sizes, bytes)
 	sto := t.addStore(uint32(len(t.bufs)-1), 0, inBuf)
-	return ref{l: l, p: b.P, id: -1, sto: sto}
+	return ref{l: l, p: b.P, at: tapePlace(-1, sto)}
 }
 
 // layoutID returns the number under which the tape knows a layout.

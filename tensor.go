@@ -289,7 +289,7 @@ func (x *Tensor) ref(op string) ref {
 	if v.owner != nil && v.epoch != v.owner.epoch {
 		throw(fail(ErrReset, op, "copy it (Clone, Data) before Tape.Reset", "gradient %s belonged to a tape that was reset since", x.label()))
 	}
-	return ref{l: v.layout, p: v.st.p, id: -1, sto: -1}
+	return ref{l: v.layout, p: v.st.p, at: offTape}
 }
 
 func fillDense(p unsafe.Pointer, l *array.Layout, v float64) {

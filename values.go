@@ -139,7 +139,7 @@ func (x *Tensor) Clone() *Tensor {
 	return plainTensor(l, st)
 }
 
-func (s *storage) ref(l *array.Layout) ref { return ref{l: l, p: s.p, id: -1, sto: -1} }
+func (s *storage) ref(l *array.Layout) ref { return ref{l: l, p: s.p, at: offTape} }
 
 // leaf returns the storage of a leaf that may be changed, or throws.
 func (x *Tensor) leaf(op string) *value {
