@@ -88,9 +88,9 @@ func (c *Corpus) texts(of func(*Pair) string) []string {
 	return out
 }
 
-// ReadCorpus reads the pairs out of a standard library's sources (see Sources): every exported function, and every
-// exported method of an exported type, that has a doc comment whose first sentence says three words or more besides the
-// function's own name. Commands and internal, vendored and testdata packages are left out. The files are those that
+// ReadCorpus reads the pairs out of a standard library's sources (see Sources): every exported function and every
+// exported method, of an unexported type too, that has a doc comment whose first sentence says three words or more
+// besides the function's own name. Commands and internal, vendored and testdata packages are left out. The files are those that
 // build on linux/amd64 with cgo and without experiments, whatever the host, so that everyone reads the same corpus from
 // the same release of Go.
 func ReadCorpus(ctx context.Context, src fs.FS) (*Corpus, error) {
@@ -210,9 +210,6 @@ func pairOf(pkg string, fn *ast.FuncDecl) (Pair, bool) {
 	receiver := ""
 	if fn.Recv != nil {
 		receiver = baseType(fn.Recv.List[0].Type)
-		if !ast.IsExported(receiver) {
-			return Pair{}, false
-		}
 	}
 	first, rest := firstSentence(unlink(fn.Doc.Text()))
 	query := withoutName(first, fn.Name.Name)
