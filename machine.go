@@ -120,10 +120,12 @@ func (m *machine) run(o *op) {
 	m.out = m.outBuf[:0]
 	switch {
 	case o.un32 != nil:
-		m.out = append(m.out, m.unary(o, m.in[0]))
+		r := m.unary(o, m.in[0])
+		m.out = append(m.outBuf[:0], r)
 		return
 	case o.bin32 != nil:
-		m.out = append(m.out, m.binary(o, m.in[0], m.in[1]))
+		r := m.binary(o, m.in[0], m.in[1])
+		m.out = append(m.outBuf[:0], r)
 		return
 	}
 	if o.prepare != nil {
@@ -194,6 +196,9 @@ func (m *machine) countEach(o *op, dst ref) {
 }
 
 func binaryAs[T Element](dst, a, b ref, la, lb *array.Layout, k func(dst, a, b []T)) {
+	if la.N == 0 {
+		return // an operand that was broadcast to nothing may have elements
+	}
 	if la.Dense && lb.Dense {
 		k(dense[T](dst), dense[T](a), dense[T](b))
 		return

@@ -102,6 +102,9 @@ func compare(code opcode, name, doc string, k32 func([]bool, []float32, []float3
 }
 
 func compareAs[T Element](dst, a, b ref, la, lb *array.Layout, k func([]bool, []T, []T)) {
+	if la.N == 0 {
+		return
+	}
 	if la.Dense && lb.Dense {
 		k(dense[bool](dst), dense[T](a), dense[T](b))
 		return
