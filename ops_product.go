@@ -1,6 +1,8 @@
 package backsweep
 
 import (
+	"unsafe"
+
 	"github.com/backsweep/backsweep/internal/array"
 	"github.com/backsweep/backsweep/internal/kernel"
 )
@@ -65,8 +67,10 @@ func multiply[T float32 | float64](p *product, dst, a, b ref) {
 		return
 	}
 	d := dense[T](dst)
-	xa, xb := whole[T](ref{l: p.a, p: a.p}), whole[T](ref{l: p.b, p: b.p})
 	r := len(p.batch)
+	p.a, a.p = upward(p.a, a.p, r)
+	p.b, b.p = upward(p.b, b.p, r)
+	xa, xb := whole[T](ref{l: p.a, p: a.p}), whole[T](ref{l: p.b, p: b.p})
 	sa, sb := p.a.Strides, p.b.Strides
 	index := make([]int, r)
 	oa, ob := p.a.Offset, p.b.Offset
@@ -83,6 +87,18 @@ func multiply[T float32 | float64](p *product, dst, a, b ref) {
 			index[axis] = 0
 		}
 	}
+}
+
+// upward returns operands of a product as they are, or copied when a matrix runs
+// backward through its storage, which kernels cannot follow.
+func upward(l *array.Layout, p unsafe.Pointer, axis int) (*array.Layout, unsafe.Pointer) {
+	if l.Strides[axis] >= 0 && l.Strides[axis+1] >= 0 {
+		return l, p
+	}
+	c := array.Contiguous(l.DType, l.Shape)
+	st := newStorage(c.Bytes())
+	copyDense(st.ref(c), ref{l: l, p: p})
+	return c, st.p
 }
 
 func init() {
@@ -115,7 +131,7 @@ func init() {
 			}
 			dy = r.reshape(dy, shape)
 			if r.want(0) {
-				bt := b
+				var bt ref
 				if vb {
 					bt = r.reshape(b, []int{1, b.l.Shape[0]})
 				} else {
@@ -128,7 +144,7 @@ func init() {
 				r.give(0, da)
 			}
 			if r.want(1) {
-				at := a
+				var at ref
 				if va {
 					at = r.reshape(a, []int{a.l.Shape[0], 1})
 				} else {

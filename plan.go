@@ -64,7 +64,6 @@ type sweepMemory struct {
 	slots  []slot
 	free   []int32
 	full   fullPlan
-	pools  []*array.Pool
 	rules  []*worker
 }
 

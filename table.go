@@ -13,8 +13,6 @@ type opcode uint16
 // from 7 on shares bit 7.
 type mask uint16
 
-const noReads mask = 0
-
 func readsIn(slots ...int) (m mask) {
 	for _, i := range slots {
 		m |= 1 << min(i, 7)
