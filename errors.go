@@ -30,6 +30,7 @@ var (
 	ErrNotALeaf    = errors.New("only leaves can be changed")
 	ErrUnsupported = errors.New("not supported")
 	ErrRule        = errors.New("gradient rule failed")
+	ErrTape        = errors.New("tape breaks an invariant")
 )
 
 // Error is what went wrong, where, and what to do about it. Op methods panic
