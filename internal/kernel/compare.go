@@ -1,5 +1,9 @@
 package kernel
 
+// Comparisons, and what is done with their results. The slices have the same
+// length; a result may replace an operand of its own type, but must not overlap
+// it otherwise.
+
 // Gt is a > b. Comparisons with NaN are false, except Ne.
 func Gt[T Number](dst []bool, a, b []T) {
 	dst, b = dst[:len(a)], b[:len(a)]
@@ -57,5 +61,29 @@ func Where[T any](dst []T, c []bool, a, b []T) {
 		} else {
 			dst[i] = b[i]
 		}
+	}
+}
+
+// And is a and b.
+func And(dst, a, b []bool) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, v := range a {
+		dst[i] = v && b[i]
+	}
+}
+
+// Or is a or b.
+func Or(dst, a, b []bool) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, v := range a {
+		dst[i] = v || b[i]
+	}
+}
+
+// Not is not x.
+func Not(dst, x []bool) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = !v
 	}
 }

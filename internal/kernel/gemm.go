@@ -1,38 +1,5 @@
 package kernel
 
-// Dot is the sum of a·b over n elements at the given strides. The terms are
-// added by four accumulators, so their order depends on n alone.
-func Dot[T Float](a, b []T, n, as, bs int) T {
-	var s0, s1, s2, s3 T
-	if as == 1 && bs == 1 {
-		a, b = a[:n], b[:n]
-		i := 0
-		for ; i+4 <= n; i += 4 {
-			s0 += T(a[i] * b[i])
-			s1 += T(a[i+1] * b[i+1])
-			s2 += T(a[i+2] * b[i+2])
-			s3 += T(a[i+3] * b[i+3])
-		}
-		for ; i < n; i++ {
-			s0 += T(a[i] * b[i])
-		}
-		return (s0 + s1) + (s2 + s3)
-	}
-	i, ia, ib := 0, 0, 0
-	for ; i+4 <= n; i += 4 {
-		s0 += T(a[ia] * b[ib])
-		s1 += T(a[ia+as] * b[ib+bs])
-		s2 += T(a[ia+2*as] * b[ib+2*bs])
-		s3 += T(a[ia+3*as] * b[ib+3*bs])
-		ia, ib = ia+4*as, ib+4*bs
-	}
-	for ; i < n; i++ {
-		s0 += T(a[ia] * b[ib])
-		ia, ib = ia+as, ib+bs
-	}
-	return (s0 + s1) + (s2 + s3)
-}
-
 // gemmPanel is how many columns of b are packed at a time, and gemmDepth how
 // many rows.
 const (

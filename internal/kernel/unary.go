@@ -2,17 +2,12 @@ package kernel
 
 import "math"
 
-// The functions here write f(x[i]) to dst[i]. dst and x have the same length;
-// they may be the same slice but must not overlap otherwise. Transcendental
-// functions of float32 are computed in float64 and rounded once.
+// The functions of this file and of transcendental.go write f(x[i]) to dst[i].
+// dst and x have the same length; they may be the same slice but must not
+// overlap otherwise.
 
-// each applies f, in float64.
-func each[T Float](dst, x []T, f func(float64) float64) {
-	dst = dst[:len(x)]
-	for i, v := range x {
-		dst[i] = T(f(float64(v)))
-	}
-}
+// Copy is x itself.
+func Copy[T any](dst, x []T) { copy(dst[:len(x)], x) }
 
 // Neg is -x: it turns the sign bit, of zeros and NaNs too.
 func Neg[T Float](dst, x []T) {
@@ -22,11 +17,25 @@ func Neg[T Float](dst, x []T) {
 	}
 }
 
-// Abs is |x|.
+// Abs is |x|: it clears the sign bit, of zeros and NaNs too.
 func Abs[T Float](dst, x []T) {
 	dst = dst[:len(x)]
 	for i, v := range x {
 		dst[i] = T(math.Abs(float64(v)))
+	}
+}
+
+// Sign is -1, 0 or 1; a zero keeps its sign and NaN stays NaN, as in NumPy.
+func Sign[T Float](dst, x []T) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		switch {
+		case v > 0:
+			v = 1
+		case v < 0:
+			v = -1
+		}
+		dst[i] = v
 	}
 }
 
@@ -38,7 +47,7 @@ func Square[T Float](dst, x []T) {
 	}
 }
 
-// Sqrt is the square root: NaN below 0, and -0 at -0.
+// Sqrt is the square root, correctly rounded: NaN below 0, and -0 at -0.
 func Sqrt[T Float](dst, x []T) {
 	dst = dst[:len(x)]
 	for i, v := range x {
@@ -46,27 +55,15 @@ func Sqrt[T Float](dst, x []T) {
 	}
 }
 
-// Exp is e to the power x.
-func Exp[T Float](dst, x []T) { each(dst, x, math.Exp) }
-
-// Log is the natural logarithm: -Inf at 0, NaN below.
-func Log[T Float](dst, x []T) { each(dst, x, math.Log) }
-
-// Tanh is the hyperbolic tangent.
-func Tanh[T Float](dst, x []T) { each(dst, x, math.Tanh) }
-
-// Sigmoid is 1/(1 + e^-x). It does not overflow at either end.
-func Sigmoid[T Float](dst, x []T) { each(dst, x, sigmoid) }
-
-func sigmoid(x float64) float64 {
-	if x >= 0 {
-		return 1 / (1 + math.Exp(-x))
+// Recip is 1/x, correctly rounded: an infinity of its sign at a zero.
+func Recip[T Float](dst, x []T) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = 1 / v
 	}
-	e := math.Exp(x)
-	return e / (1 + e)
 }
 
-// Relu is max(x, 0). NaN stays NaN, and -0 becomes +0.
+// Relu is x where it is positive and +0 elsewhere, at -0 too. NaN stays NaN.
 func Relu[T Float](dst, x []T) {
 	dst = dst[:len(x)]
 	for i, v := range x {
@@ -77,28 +74,19 @@ func Relu[T Float](dst, x []T) {
 	}
 }
 
-// Gelu is x·Φ(x), with the exact normal distribution function. It is -0 at
-// -Inf.
-func Gelu[T Float](dst, x []T) {
-	each(dst, x, func(v float64) float64 {
-		if math.IsInf(v, -1) {
-			return math.Copysign(0, -1)
-		}
-		return v * normalCDF(v)
-	})
-}
-
-func normalCDF(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
-
-func normalPDF(x float64) float64 {
-	return math.Exp(-0.5*x*x) * (1 / math.Sqrt(2*math.Pi))
-}
-
 // AddC is x + c.
 func AddC[T Number](dst, x []T, c T) {
 	dst = dst[:len(x)]
 	for i, v := range x {
 		dst[i] = v + c
+	}
+}
+
+// RsubC is c - x.
+func RsubC[T Number](dst, x []T, c T) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = c - v
 	}
 }
 
@@ -110,10 +98,19 @@ func MulC[T Number](dst, x []T, c T) {
 	}
 }
 
-// PowC is x to the power c, by the rules of math.Pow.
+// PowC is x to the power c, by the rules of math.Pow. To the power 2 it is x·x,
+// rounded once.
 func PowC[T Float](dst, x []T, c T) {
 	dst = dst[:len(x)]
-	for i, v := range x {
-		dst[i] = T(math.Pow(float64(v), float64(c)))
+	switch c {
+	case 1:
+		copy(dst, x)
+	case 2:
+		Square(dst, x)
+	default:
+		e := float64(c)
+		for i, v := range x {
+			dst[i] = T(math.Pow(float64(v), e))
+		}
 	}
 }

@@ -1,0 +1,149 @@
+package kernel
+
+import "math"
+
+// The functions here treat x as [outer, n, inner] in row-major order and work
+// along the middle. Exponents are differences to the largest element, computed
+// in float64, so that nothing overflows and large differences keep their
+// digits. Sums are those of sum.go.
+
+// exponential is the exponential function that is good to T.
+func exponential[T Float]() func(float64) float64 {
+	if isNarrow[T]() {
+		return exp24
+	}
+	return math.Exp
+}
+
+// largestAlong is the largest of n elements at a stride, NaN if one is.
+func largestAlong[T Float](x []T, n, stride int) float64 {
+	if stride == 1 {
+		return float64(largest(x[:n]))
+	}
+	top := x[0]
+	for i := 1; i < n; i++ {
+		top = max(top, x[i*stride])
+	}
+	return float64(top)
+}
+
+// sumExp is Σ exp(x - top) over n elements at a stride.
+func sumExp[T Float](x []T, top float64, n, stride int) T {
+	exp := exponential[T]()
+	return sumOf(0, n, func(terms []T, lo int) {
+		for i := range terms {
+			terms[i] = T(exp(float64(x[(lo+i)*stride]) - top))
+		}
+	})
+}
+
+// sumAlong is the sum of n elements at a stride.
+func sumAlong[T Float](x []T, n, stride int) T {
+	if stride == 1 {
+		return sumRun(x[:n])
+	}
+	return sumOf(0, n, func(terms []T, lo int) {
+		for i := range terms {
+			terms[i] = x[(lo+i)*stride]
+		}
+	})
+}
+
+// LogSumExp is log Σ exp(x) over the middle, [outer, inner], without overflow:
+// -Inf where every term is or there is none, +Inf where one is and none NaN.
+func LogSumExp[T Float](dst, x []T, outer, n, inner int) {
+	if n == 0 {
+		for i := range dst[:outer*inner] {
+			dst[i] = T(math.Inf(-1))
+		}
+		return
+	}
+	for o := range outer {
+		for k := range inner {
+			v := x[o*n*inner+k:]
+			top := largestAlong(v, n, inner)
+			if math.IsInf(top, 0) || math.IsNaN(top) {
+				dst[o*inner+k] = T(top)
+				continue
+			}
+			dst[o*inner+k] = T(top + math.Log(float64(sumExp(v, top, n, inner))))
+		}
+	}
+}
+
+// Softmax is exp(x)/Σ exp(x). dst may be x but must not overlap it otherwise.
+// A row of -Inf, or one that holds +Inf or NaN, gives NaN, as in PyTorch.
+func Softmax[T Float](dst, x []T, outer, n, inner int) {
+	if n == 0 {
+		return
+	}
+	exp := exponential[T]()
+	for o := range outer {
+		for k := range inner {
+			v, d := x[o*n*inner+k:], dst[o*n*inner+k:]
+			top := largestAlong(v, n, inner)
+			for i := range n {
+				d[i*inner] = T(exp(float64(v[i*inner]) - top))
+			}
+			s := sumAlong(d, n, inner)
+			for i := range n {
+				d[i*inner] /= s
+			}
+		}
+	}
+}
+
+// LogSoftmax is x - log Σ exp(x). dst may be x but must not overlap it
+// otherwise. A row of -Inf, or one that holds +Inf or NaN, gives NaN, as in
+// PyTorch.
+func LogSoftmax[T Float](dst, x []T, outer, n, inner int) {
+	if n == 0 {
+		return
+	}
+	for o := range outer {
+		for k := range inner {
+			v, d := x[o*n*inner+k:], dst[o*n*inner+k:]
+			top := largestAlong(v, n, inner)
+			log := math.Log(float64(sumExp(v, top, n, inner)))
+			for i := range n {
+				d[i*inner] = T((float64(v[i*inner]) - top) - log)
+			}
+		}
+	}
+}
+
+// SoftmaxGrad is y·(dy - Σ dy·y). dst may be dy or y but must not overlap them
+// otherwise.
+func SoftmaxGrad[T Float](dst, dy, y []T, outer, n, inner int) {
+	if n == 0 {
+		return
+	}
+	for o := range outer {
+		for k := range inner {
+			d, g, v := dst[o*n*inner+k:], dy[o*n*inner+k:], y[o*n*inner+k:]
+			s := Dot(g, v, n, inner, inner)
+			for i := range n {
+				d[i*inner] = v[i*inner] * (g[i*inner] - s)
+			}
+		}
+	}
+}
+
+// LogSoftmaxGrad is dy - exp(y)·Σ dy. dst may be dy or y but must not overlap
+// them otherwise.
+func LogSoftmaxGrad[T Float](dst, dy, y []T, outer, n, inner int) {
+	if n == 0 {
+		return
+	}
+	exp := exponential[T]()
+	for o := range outer {
+		for k := range inner {
+			d, g, v := dst[o*n*inner+k:], dy[o*n*inner+k:], y[o*n*inner+k:]
+			s := sumAlong(g, n, inner)
+			for i := range n {
+				e := T(exp(float64(v[i*inner])))
+				d[i*inner] = g[i*inner] - T(e*s)
+			}
+		}
+	}
+}
