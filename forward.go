@@ -47,6 +47,7 @@ func (t *Tape) Forward(seeds []Seed, opts ...SweepOption) (out *Tangents, err er
 		t.begin()
 	}
 	w := s.newWorker(0)
+	before := w.counter().madds
 	w.forward = true
 	defer func() { w.forward = false }()
 	for _, sd := range seeds {
@@ -88,7 +89,7 @@ func (t *Tape) Forward(seeds []Seed, opts ...SweepOption) (out *Tangents, err er
 			out.refs[v].l = nil
 		}
 	}
-	out.cost = w.m.madds
+	out.cost = w.counter().madds - before
 	if !o.recorded {
 		for i := range out.refs {
 			if b := out.refs[i].buf; b != nil {

@@ -29,7 +29,7 @@ func (m *machine) tableOf(i int) ref {
 
 func init() {
 	define(opEmbedding, op{name: "embedding", doc: "rows of a table, by an index of any rank", formula: "d(table) = rows of dy, added up by index (row-sparse)", arity: 2, flags: linear,
-		nograd: readsIn(1), reads: readsIn(1), cost: costEach(0),
+		nograd: readsIn(1), reads: readsIn(1), cost: costEach(1),
 		eval: func(m *machine) {
 			x := m.tableOf(0)
 			m.floats(x)
@@ -95,7 +95,8 @@ func init() {
 		samples: []sample{on(offsets(0, 1), below(1, 4))},
 	})
 	define(opRowsAdd, op{name: "rows_add", doc: "the sum of two row-sparse tensors (rows a, a, rows b, b)", formula: "da, db = the rows of dy that each has", arity: 4, outs: 2, flags: engineOnly,
-		nograd: readsIn(0, 2), reads: readsIn(0, 2) | readsOut(0), cost: costIn(0),
+		nograd: readsIn(0, 2), reads: readsIn(0, 2) | readsOut(0),
+		cost: func(m *machine) int64 { return int64(m.out[1].l.N) },
 		eval: func(m *machine) {
 			ra, rb := dense[int64](m.packed(m.in[0])), dense[int64](m.packed(m.in[2]))
 			a, b := m.tableOf(1), m.tableOf(3)
@@ -107,7 +108,6 @@ func init() {
 			} else {
 				addMerged[float64](dst, a, b, rows, ra, rb)
 			}
-			m.madds += int64(b.l.N)
 		},
 		grad: func(r *rule) {
 			if !r.has(1) {
@@ -135,7 +135,7 @@ func init() {
 		samples: []sample{on(offsets(0, 1), f(1, 2), offsets(0, 1), f(1, 2))},
 	})
 	define(opRowsDense, op{name: "rows_dense", doc: "a row-sparse tensor with all its rows (rows, values)", formula: "d(values) = dy's rows", arity: 2, flags: linear | engineOnly,
-		nograd: readsIn(0), reads: readsIn(0), cost: costEach(0),
+		nograd: readsIn(0), reads: readsIn(0), cost: costOf(1),
 		params: []param{{name: "shape", kind: pInts}},
 		eval: func(m *machine) {
 			v := m.tableOf(1)

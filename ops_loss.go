@@ -54,7 +54,7 @@ func init() {
 		samples: []sample{on(f(4, 3), below(3, 4)), on(f(4, 3), below(3, 4)).with(attrs{i: sumReduction}), on(f(2, 4, 3), below(3, 2, 4)).with(attrs{i: noReduction}), on(f(3), below(3))},
 	})
 	define(opCrossEntropyGrad, op{name: "cross_entropy_grad", doc: "dy·(softmax(x) - onehot) (dy, logits, targets)", formula: "d(dy) = Σ g·(p - onehot), dx = dy·p·(g - Σ g·p)", arity: 3, flags: engineOnly,
-		nograd: readsIn(2), reads: readsIn(0, 1, 2), params: reductionParam, cost: costEach(2 * transcendental),
+		nograd: readsIn(2), reads: readsIn(0, 1, 2), params: reductionParam, cost: costEach(transcendental + 2),
 		eval: func(m *machine) {
 			x := m.packed(m.in[1])
 			rows, classes, target := m.classRows(x, 2)

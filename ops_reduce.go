@@ -101,8 +101,14 @@ func reduce(k32 reducer[float32], k64 reducer[float64], emptyOK bool) func(m *ma
 	}
 }
 
+// costIn counts n multiply-adds an element of operand 0, costOf one an element
+// of operand i.
 func costIn(n int64) func(m *machine) int64 {
 	return func(m *machine) int64 { return n * int64(m.in[0].l.N) }
+}
+
+func costOf(i int) func(m *machine) int64 {
+	return func(m *machine) int64 { return int64(m.in[i].l.N) }
 }
 
 // keepShape is the shape of the output with the reduced axes as 1, so that it
@@ -247,7 +253,7 @@ func init() {
 		samples: reduceSamples(f, false),
 	})
 	define(opExtremeGrad, op{name: "extreme_grad", doc: "dy spread over the elements of x that equal y, in equal parts", formula: "d(dy) = mean of g over those elements", arity: 3, flags: engineOnly,
-		nograd: readsIn(1, 2), reads: readsIn(1, 2), cost: costEach(1),
+		nograd: readsIn(1, 2), reads: readsIn(1, 2), cost: costEach(3),
 		params: []param{{name: "axes", kind: pInts}},
 		eval: func(m *machine) {
 			dy, x, y := m.in[0], m.in[1], m.in[2]
@@ -262,7 +268,10 @@ func init() {
 		tangent: func(r *rule) {
 			r.makes(0, r.do3(opExtremeGrad, r.at, r.tan(0), r.in(1), r.in(2)))
 		},
-		samples: []sample{on(f(3, 1), f(3, 4), f(3, 1)).with(attrs{ints: [3][]int{{1}}})},
+		samples: []sample{
+			on(f(3, 1), steps(0, 1, 3, 4), steps(1, 1, 3, 1)).with(attrs{ints: [3][]int{{1}}}),
+			on(f(1, 3, 1), steps(0, 1, 2, 3, 4), steps(1, 1, 1, 3, 1)).with(attrs{ints: [3][]int{{0, 2}}}),
+		},
 	})
 }
 

@@ -38,7 +38,7 @@ func block(shape []int, axis int) (outer, n, inner int) {
 
 func init() {
 	define(opTake, op{name: "take", doc: "positions of an axis, by an index of any rank", formula: "dx = dy, added up at the indices", arity: 2, flags: linear,
-		nograd: readsIn(1), reads: readsIn(1), cost: costEach(0),
+		nograd: readsIn(1), reads: readsIn(1), cost: costEach(1),
 		params: []param{{name: "axis", kind: pInt, optional: true, def: "0"}}, prepare: prepareAxis,
 		eval: func(m *machine) {
 			x := m.packed(m.in[0])
@@ -145,7 +145,7 @@ func (m *machine) checkIndex(index, limit []int, axis int) {
 
 func init() {
 	define(opGather, op{name: "gather", doc: "y[i,j] = x[index[i,j],j] along axis 0, and so on", formula: "dx = dy, added up at the indices", arity: 2, flags: linear,
-		nograd: readsIn(1), reads: readsIn(1), cost: costEach(0),
+		nograd: readsIn(1), reads: readsIn(1), cost: costEach(1),
 		params: []param{{name: "axis", kind: pInt, optional: true, def: "0"}}, prepare: prepareAxis,
 		eval: func(m *machine) {
 			x := m.packed(m.in[0])
@@ -171,7 +171,7 @@ func init() {
 		samples: []sample{on(f(5, 3), below(5, 2, 3)), on(f(5, 3), below(3, 4, 2)).with(attrs{i: 1}), on(f(5, 3), below(5, 0, 3))},
 	})
 	define(opScatterAdd, op{name: "scatter_add", doc: "base with src added at the indices: base[index[i,j],j] += src[i,j] along axis 0", formula: "d(base) = dy, d(src) = dy gathered at the indices", arity: 3, flags: linear,
-		nograd: readsIn(1), reads: readsIn(1), cost: costEach(1),
+		nograd: readsIn(1), reads: readsIn(1), cost: costOf(1),
 		params: []param{{name: "axis", kind: pInt, optional: true, def: "0"}}, prepare: prepareAxis,
 		eval: func(m *machine) {
 			base, src := m.in[0], m.packed(m.in[2])

@@ -179,48 +179,66 @@ func share[T float32 | float64](dst, dy, a, b []T) {
 
 func init() {
 	define(opPowGradBase, op{name: "pow_grad_base", doc: "dy·b·a^(b-1), 0 where b is 0", formula: "by the product rule", arity: 3, flags: elementwise | engineOnly,
-		reads: readsIn(0, 1, 2), cost: costEach(2 * transcendental),
+		reads: readsIn(0, 1, 2), cost: costEach(2*transcendental + 2),
 		eval: ternary(powGradBase[float32], powGradBase[float64]),
 		grad: func(r *rule) {
 			g, dy, a, b := r.dout(0), r.in(0), r.in(1), r.in(2)
-			if r.want(0) {
-				r.give(0, r.do3(opPowGradBase, nil, g, a, b))
-			}
-			less := r.plus(b, -1)
+			less, none := r.plus(b, -1), r.isZero(b)
 			if r.want(1) {
-				r.give(1, r.do3(opPowGradBase, nil, r.mul(r.mul(g, dy), b), a, less))
+				// b·(b-1)·a^(b-2)
+				da := r.do3(opPowGradBase, nil, r.mul(r.mul(g, b), dy), a, less)
+				r.give(1, r.zeroWhere(none, da))
+			}
+			if !r.want(0) && !r.want(2) {
+				return
+			}
+			gp := r.mul(g, r.do2(opPow, nil, a, less))
+			if r.want(0) {
+				r.give(0, r.zeroWhere(none, r.mul(gp, b)))
 			}
 			if r.want(2) {
-				// d/db of b·a^(b-1) is a^(b-1) + b·a^(b-1)·ln a
-				h := r.mul(g, dy)
-				p := r.mul(h, r.do2(opPow, nil, a, less))
-				r.give(2, r.add(p, r.do3(opPowGradExp, nil, r.mul(h, b), a, less)))
+				// d/db of b·a^(b-1) is a^(b-1)·(1 + b·ln a)
+				r.give(2, r.mul(r.mul(gp, dy), r.plus(r.mul(b, r.logOrZero(a)), 1)))
 			}
 		},
 		samples: []sample{on(f(3, 4), pos(3, 4), f(3, 4))},
 	})
 	define(opPowGradExp, op{name: "pow_grad_exp", doc: "dy·a^b·ln a, 0 where a is 0 and b is not negative", formula: "by the product rule", arity: 3, flags: elementwise | engineOnly,
-		reads: readsIn(0, 1, 2), cost: costEach(3 * transcendental),
+		reads: readsIn(0, 1, 2), cost: costEach(3*transcendental + 2),
 		eval: ternary(powGradExp[float32], powGradExp[float64]),
 		grad: func(r *rule) {
 			g, dy, a, b := r.dout(0), r.in(0), r.in(1), r.in(2)
+			ddy := r.do3(opPowGradExp, nil, g, a, b)
 			if r.want(0) {
-				r.give(0, r.do3(opPowGradExp, nil, g, a, b))
+				r.give(0, ddy)
 			}
-			h := r.mul(g, dy)
+			if !r.want(1) && !r.want(2) {
+				return
+			}
+			log := r.logOrZero(a)
 			if r.want(1) {
-				// d/da of a^b·ln a is a^(b-1)·(b·ln a + 1)
-				less := r.plus(b, -1)
-				p := r.mul(h, r.do2(opPow, nil, a, less))
-				r.give(1, r.add(p, r.do3(opPowGradExp, nil, r.mul(h, b), a, less)))
+				// d/da of a^b·ln a is a^(b-1)·(1 + b·ln a)
+				p := r.mul(r.mul(g, dy), r.do2(opPow, nil, a, r.plus(b, -1)))
+				r.give(1, r.mul(p, r.plus(r.mul(b, log), 1)))
 			}
 			if r.want(2) {
-				r.give(2, r.do3(opPowGradExp, nil, r.mul(h, r.do1(opLog, nil, a)), a, b))
+				r.give(2, r.mul(r.mul(ddy, dy), log))
 			}
 		},
 		samples: []sample{on(f(3, 4), pos(3, 4), f(3, 4))},
 	})
 }
+
+func (r *rule) isZero(x ref) ref { return r.do2(opEq, nil, x, r.full(0, x.l.DType, nil)) }
+
+// zeroWhere is x, but 0 where the condition holds.
+func (r *rule) zeroWhere(cond, x ref) ref {
+	return r.do3(opWhere, nil, cond, r.full(0, x.l.DType, nil), x)
+}
+
+// logOrZero is the logarithm of a, but 0 where a is 0: there a power is 0, or
+// constant, and the logarithm beside it counts for nothing.
+func (r *rule) logOrZero(a ref) ref { return r.zeroWhere(r.isZero(a), r.do1(opLog, nil, a)) }
 
 func powGradBase[T float32 | float64](dst, dy, a, b []T) {
 	for i, g := range dy {

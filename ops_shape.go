@@ -129,7 +129,7 @@ func (x *Tensor) T() *Tensor {
 
 func init() {
 	define(opBroadcastTo, op{name: "broadcast_to", doc: "the elements repeated to a larger shape", formula: "dx = dy, summed over what was repeated", arity: 1, flags: linear | viewing,
-		params: []param{{name: "shape", kind: pInts}},
+		params: []param{{name: "shape", kind: pInts}}, cost: costEach(1),
 		eval: func(m *machine) {
 			x := m.in[0]
 			if array.SameShape(x.l.Shape, m.at.ints[0]) {
@@ -257,9 +257,9 @@ func prepareSlice(m *machine) {
 		start[i] = s
 		count[i] = 0
 		if step[i] > 0 && e > s {
-			count[i] = (e - s + step[i] - 1) / step[i]
+			count[i] = (e-s-1)/step[i] + 1
 		} else if step[i] < 0 && e < s {
-			count[i] = (s - e - step[i] - 1) / -step[i]
+			count[i] = (s-e-1)/-step[i] + 1
 		}
 		if count[i] == 0 {
 			start[i] = 0

@@ -10,6 +10,10 @@ import (
 // in multiply-adds: about the length of the polynomials behind them.
 const transcendental = 10
 
+// costEach counts n multiply-adds an output element. An op that only moves
+// elements counts none, except where its adjoint has to add (an element that is
+// repeated, or read by an index that may come twice): reading one then counts
+// as much as adding one does on the way back.
 func costEach(n int64) func(m *machine) int64 {
 	return func(m *machine) int64 { return n * int64(m.out[0].l.N) }
 }

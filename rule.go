@@ -110,9 +110,25 @@ func (r *rule) give(i int, g ref) {
 	r.given[i].g = g
 }
 
-// sumTo sums over the axes along which a shape was broadcast.
+// sumTo sums over the axes along which a shape was broadcast. Where the rule
+// has just computed what is summed, the additions complete the multiply-adds
+// that its products were counted as, and are not counted again.
 func (r *rule) sumTo(g ref, shape []int) ref {
-	return r.do1(opSumTo, &attrs{ints: [3][]int{shape}}, g)
+	m := r.counter()
+	before := m.madds
+	sum := r.do1(opSumTo, &attrs{ints: [3][]int{shape}}, g)
+	if g.p != r.douts[0].p {
+		m.madds = before
+	}
+	return sum
+}
+
+// counter is the machine that evaluates, and counts, what the rule computes.
+func (r *rule) counter() *machine {
+	if r.recording {
+		return &r.t.m
+	}
+	return &r.m
 }
 
 // giveRows hands operand i the cotangents of some of its rows: rows are

@@ -133,6 +133,7 @@ func (s *sweep) run(roots []Root) (grads *Grads, err error) {
 		}
 	}()
 	w := s.newWorker(0)
+	before := w.counter().madds
 	if !p.options.retain {
 		t.swept = s.opName
 		if at := callSite(); at != "" {
@@ -165,7 +166,7 @@ func (s *sweep) run(roots []Root) (grads *Grads, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.cost += w.m.madds
+	s.cost += w.counter().madds - before
 	grads = s.collect(w)
 	if p.options.trace {
 		t.last = s.remember()

@@ -2,6 +2,7 @@ package backsweep
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 )
 
@@ -150,13 +151,18 @@ type sample struct {
 type operand struct {
 	shape  []int
 	lo, hi float64
-	kind   byte // 'f' float, 'i' index below hi, 'b' mask, 'o' ascending offsets from 0 to at most hi
+	kind   byte // 'f' float, 's' float that is a whole number, 'i' index below hi, 'b' mask, 'o' ascending offsets from 0 to at most hi
 }
 
 func f(shape ...int) operand   { return operand{shape: shape, lo: -2, hi: 2, kind: 'f'} }
 func pos(shape ...int) operand { return operand{shape: shape, lo: 0.2, hi: 2.5, kind: 'f'} }
 func in(lo, hi float64, shape ...int) operand {
 	return operand{shape: shape, lo: lo, hi: hi, kind: 'f'}
+}
+
+// steps draws whole numbers from lo to hi, so that many are equal.
+func steps(lo, hi float64, shape ...int) operand {
+	return operand{shape: shape, lo: lo, hi: hi + 1, kind: 's'}
 }
 func below(n int, shape ...int) operand { return operand{shape: shape, hi: float64(n), kind: 'i'} }
 func flags(shape ...int) operand        { return operand{shape: shape, kind: 'b'} }
@@ -198,6 +204,9 @@ func (o operand) draw(rng *rand.Rand, dt DType) *Tensor {
 	d := make([]float64, n)
 	for i := range d {
 		d[i] = o.lo + float64((o.hi-o.lo)*rng.Float64())
+		if o.kind == 's' {
+			d[i] = math.Floor(d[i])
+		}
 	}
 	x := New(d, shapeOrScalar(o.shape)...)
 	if dt == Float32 {

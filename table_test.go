@@ -79,3 +79,50 @@ func unconnected(t *testing.T, o bs.OpInfo, s bs.Sample) {
 		t.Errorf("has a gradient: %v, %v", d, state)
 	}
 }
+
+// A row's sweep may cost three times what it cost to record it, counted in
+// multiply-adds (Baur and Strassen, "The complexity of partial derivatives",
+// 1983, bound it by a small constant for every function).
+func TestSweepCostsAtMostThreeTimesItsForward(t *testing.T) {
+	eachSample(t, func(t *testing.T, o bs.OpInfo, s bs.Sample) {
+		tape := bs.NewTape()
+		in := append([]*bs.Tensor{}, s.In...)
+		for i := range in {
+			if in[i].DType().IsFloat() {
+				in[i] = tape.Watch(in[i])
+			}
+		}
+		out, err := bs.Call(o.Name, in, s.At)
+		if err != nil {
+			t.Fatal(err)
+		}
+		roots := rootsOf(out, source(t))
+		if len(roots) == 0 {
+			return
+		}
+		rec, err := tape.Record()
+		if err != nil {
+			t.Fatal(err)
+		}
+		forward := rec.Nodes[len(rec.Nodes)-1].ForwardCost
+		grads, err := tape.BackwardFrom(roots)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := grads.Cost(); c > 3*forward {
+			t.Errorf("the sweep takes %d multiply-adds, %.1f times the forward's %d", c, float64(c)/float64(forward), forward)
+		}
+	})
+}
+
+// rootsOf gives each float output that is on a tape a random cotangent.
+func rootsOf(out []*bs.Tensor, rng *rand.Rand) []bs.Root {
+	var roots []bs.Root
+	for _, y := range out {
+		if y.Tape() != nil && y.DType().IsFloat() {
+			c := bs.Rand(rng, -1, 1, y.Shape()...).Cast(y.DType())
+			roots = append(roots, bs.Root{Tensor: y, Cotangent: c})
+		}
+	}
+	return roots
+}
