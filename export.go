@@ -38,7 +38,7 @@ func (p *plan) export(events []Event) *sweepRecord {
 	}
 	for v := range p.nValues {
 		switch m := p.values[v]; {
-		case m&reached == 0:
+		case m&reached == 0, m&needed == 0: // a root that nothing asked for leads to
 		case m&asked != 0:
 			r.grads[int(v)] = record.Known
 		default:
