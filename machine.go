@@ -1,8 +1,6 @@
 package backsweep
 
 import (
-	"unsafe"
-
 	"github.com/backsweep/backsweep/internal/array"
 )
 
@@ -28,7 +26,9 @@ type machine struct {
 	tape  *Tape
 	pool  *array.Pool
 	temps []*array.Buf // buffers made by the rule that is running
-	madds int64        // multiply-adds so far
+	spare array.Pool   // of intermediates inside an op
+	lent  []*array.Buf
+	madds int64 // multiply-adds so far
 
 	atBuf  attrs
 	inBuf  [8]ref
@@ -98,10 +98,21 @@ func (m *machine) view(l *array.Layout) {
 	m.out = append(m.out, r)
 }
 
-// scratch makes room for an intermediate that ends with the op.
+// scratch makes room for an intermediate that ends with the op. What it
+// contains is undefined.
 func (m *machine) scratch(l *array.Layout) ref {
-	mem := make([]uint64, l.Bytes()/8+1)
-	return ref{l: l, p: unsafe.Pointer(unsafe.SliceData(mem)), at: offTape}
+	b := m.spare.Get(l.Bytes())
+	m.lent = append(m.lent, b)
+	return ref{l: l, p: b.P, at: offTape}
+}
+
+// takeBack ends the intermediates of the op before.
+func (m *machine) takeBack() {
+	for i, b := range m.lent {
+		m.spare.Release(b)
+		m.lent[i] = nil
+	}
+	m.lent = m.lent[:0]
 }
 
 // packed returns r itself when it lies densely, else a dense copy.
@@ -133,6 +144,9 @@ func (m *machine) run(o *op) {
 	}
 	o.eval(m)
 	m.madds += o.count(m)
+	if len(m.lent) > 0 {
+		m.takeBack()
+	}
 }
 
 // unary and binary evaluate an op that has kernels. They pass operands and
