@@ -85,7 +85,7 @@ func (t *Tape) do(code opcode, at *attrs, xs []*Tensor) (first, n int32) {
 func (t *Tape) record(code opcode, at *attrs, ids []int32) (first, n int32) {
 	o := &table[code]
 	if t.swept != "" {
-		throw(fail(ErrSwept, o.name, "call Reset before the next step, or sweep with Retain", "the tape cannot go on: %s let its values go", t.swept))
+		t.cannotGoOn(o.name)
 	}
 	m := &t.m
 	switch {
@@ -120,6 +120,10 @@ func (t *Tape) record(code opcode, at *attrs, ids []int32) (first, n int32) {
 		}
 	}
 	return first, int32(len(m.out))
+}
+
+func (t *Tape) cannotGoOn(op string) {
+	throw(fail(ErrSwept, op, "call Reset before the next step, or sweep with Retain", "the tape cannot go on: %s let its values go", t.swept))
 }
 
 // recordOne appends the node of an op without attributes that has one output.
@@ -211,7 +215,8 @@ func (t *Tape) join(x *Tensor, op string) int32 {
 		id := t.idOf(base, op)
 		for i := len(chain) - 1; i >= 0; i-- {
 			ids := [1]int32{id}
-			id, _ = t.record(chain[i].op, &chain[i].at, ids[:])
+			first, _ := t.record(chain[i].op, &chain[i].at, ids[:])
+			id = first + chain[i].out
 		}
 		return id
 	}
@@ -314,6 +319,9 @@ func (t *Tape) leafFor(x *Tensor, op string) int32 {
 	if x.tape != nil && x.tape != t {
 		throw(fail(ErrTwoTapes, op, "Detach it first, or record on one tape", "%s is on another tape", x.label()))
 	}
+	if t.swept != "" {
+		t.cannotGoOn(op)
+	}
 	return t.idOf(x, op)
 }
 
@@ -343,14 +351,14 @@ func evaluate(code opcode, at *attrs, xs []*Tensor) []*Tensor {
 	m.run(o)
 	out := make([]*Tensor, len(m.out))
 	for i, r := range m.out {
-		out[i] = wrap(r, o, m.at, xs)
+		out[i] = wrap(r, i, o, m.at, xs)
 	}
 	return out
 }
 
-// wrap makes a tensor of an output of plain evaluation, and lets it remember
-// the parameter that it was computed from.
-func wrap(r ref, o *op, at *attrs, xs []*Tensor) *Tensor {
+// wrap makes a tensor of output i of plain evaluation, and lets it remember the
+// parameter that it was computed from.
+func wrap(r ref, i int, o *op, at *attrs, xs []*Tensor) *Tensor {
 	v := &value{layout: r.l, st: &storage{p: r.p}}
 	x0 := xs[0].val
 	if o.is(viewing) && r.p == x0.st.p {
@@ -359,7 +367,7 @@ func wrap(r ref, o *op, at *attrs, xs []*Tensor) *Tensor {
 	}
 	if r.l.DType.IsFloat() && o.code != opDetach {
 		if o.is(viewing) && len(xs) == 1 && (x0.param || x0.view != nil) {
-			v.view = &paramView{base: xs[0], op: o.code, at: cloneAttrs(at)}
+			v.view = &paramView{base: xs[0], op: o.code, at: cloneAttrs(at), out: int32(i)}
 		} else {
 			v.taint = taintOf(o, xs)
 		}

@@ -133,8 +133,12 @@ func (out *Tangents) seed(w *worker, sd Seed) error {
 	if l.DType != c.DType || !l.DType.IsFloat() {
 		return fail(ErrDType, "Forward", "Cast the tangent", "%s is %s and its tangent is %s", t.label(v), l.DType, c.DType)
 	}
-	if sd.Tangent.tape == nil {
+	switch sd.Tangent.tape {
+	case nil:
 		t.admit(sd.Tangent, "Forward")
+	case t:
+	default:
+		return fail(ErrTwoTapes, "Forward", "Detach or Clone it", "the tangent of %s is on another tape", t.label(v))
 	}
 	if w.recording {
 		out.refs[v] = t.refOf(t.idOf(sd.Tangent, "Forward"))

@@ -96,6 +96,10 @@ func (g *Grads) idOf(x *Tensor) int32 {
 		if id, ok := g.t.joined[x.val]; ok && id < g.nVals {
 			return id
 		}
+		if x.val.view != nil {
+			throw(fail(ErrNotOnTape, "Grads", "ask for the gradient of the parameter, or hold the view of tape.Watch(param) before the sweep",
+				"%s is a view of parameter %q that is on no tape", x.label(), x.val.view.root()))
+		}
 		return -1
 	}
 	if x.tape != g.t {

@@ -123,6 +123,9 @@ func (t *Tape) checkRoot(opName string, r Root) (root, error) {
 		return root{id: x.id}, nil
 	}
 	c := r.Cotangent
+	if c.tape != nil && c.tape != t {
+		return root{}, fail(ErrTwoTapes, opName, "Detach or Clone it", "the cotangent of %s is on another tape", t.label(x.id))
+	}
 	cl := c.layout()
 	if !array.SameShape(cl.Shape, l.Shape) {
 		e := fail(ErrCotangent, opName, "a cotangent has the shape of its root; it is never broadcast",

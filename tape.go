@@ -246,16 +246,18 @@ func (t *Tape) attrID(code opcode, at *attrs) int32 {
 }
 
 // mustOwn throws ErrReset for a tensor of an earlier epoch of the tape.
-func (t *Tape) mustOwn(x *Tensor) {
+func (t *Tape) mustOwn(x *Tensor) { t.mustOwnFor(x, "") }
+
+func (t *Tape) mustOwnFor(x *Tensor, op string) {
 	if x.epoch != t.epoch {
-		throw(fail(ErrReset, "", "copy values before Tape.Reset (Data, Item, Clone), or compute the tensor again",
+		throw(fail(ErrReset, op, "copy values before Tape.Reset (Data, Item, Clone), or compute the tensor again",
 			"tensor t%d belonged to the tape before it was reset", x.id))
 	}
 }
 
 // mustHave throws unless the tensor's value is still there.
 func (t *Tape) mustHave(x *Tensor, op string) {
-	t.mustOwn(x)
+	t.mustOwnFor(x, op)
 	if t.gone(x.id) {
 		e := fail(ErrReleased, op, "call Keep on it when it is made, or sweep with Retain",
 			"the value of %s is gone: no rule needed it any more, and %s let it go", t.label(x.id), t.swept)

@@ -60,6 +60,7 @@ type paramView struct {
 	base *Tensor
 	op   opcode
 	at   attrs
+	out  int32 // which output of the op
 }
 
 // taint remembers why a value may not meet a tape.

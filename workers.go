@@ -65,6 +65,7 @@ func (s *sweep) runWorkers() error {
 	}
 
 	var group sync.WaitGroup
+	defer group.Wait() // also when this goroutine ends in an observer
 	for id := 1; id < s.p.options.workers; id++ {
 		w := s.newWorker(id)
 		group.Go(func() { c.work(w) })
@@ -88,19 +89,24 @@ func (s *sweep) runWorkers() error {
 // work visits nodes until there are none left. A panic, in a rule or in an
 // observer, stops every worker and surfaces at the caller.
 func (c *crew) work(w *worker) {
-	locked := false
+	locked, finished := false, false
 	defer func() {
-		if r := recover(); r != nil {
-			if !locked {
-				c.mu.Lock()
-			}
-			if !c.failed {
-				c.failed, c.panicked = true, r
-			}
-			c.stop = true
-			c.wake.Broadcast()
-			c.mu.Unlock()
+		if finished {
+			return
 		}
+		r := recover()
+		if r == nil {
+			r = "backsweep: an observer or a rule ended its goroutine (runtime.Goexit)"
+		}
+		if !locked {
+			c.mu.Lock()
+		}
+		if !c.failed {
+			c.failed, c.panicked = true, r
+		}
+		c.stop = true
+		c.wake.Broadcast()
+		c.mu.Unlock()
 	}()
 	c.mu.Lock()
 	locked = true
@@ -109,6 +115,7 @@ func (c *crew) work(w *worker) {
 			c.wake.Wait()
 		}
 		if c.stop || len(c.ready.ids) == 0 {
+			finished = true
 			c.wake.Broadcast()
 			c.mu.Unlock()
 			return
@@ -126,6 +133,9 @@ func (c *crew) work(w *worker) {
 		c.mu.Lock()
 		locked = true
 		c.running--
+		if c.stop {
+			continue // nobody is told of a visit after the one that failed
+		}
 		c.settle(w)
 		c.visited = append(c.visited, d)
 		c.release(d)
