@@ -108,7 +108,7 @@ type asked struct {
 // follow plays the plan through.
 func (r *Record) follow(want *asked) []Moment {
 	s := r.Sweep
-	g := newGradients(r)
+	g := newGradients(r, s)
 	owner := make([]int, len(r.Storages)) // the tensor that a storage is known by
 	for st := range owner {
 		owner[st] = -1
@@ -216,11 +216,11 @@ type gradients struct {
 	parkedBytes int64
 }
 
-func newGradients(r *Record) *gradients {
+func newGradients(r *Record, s *Sweep) *gradients {
 	g := &gradients{r: r, start: make([]int, len(r.Tensors)+1), next: make([]int, len(r.Tensors)),
 		seeds: make([]int, len(r.Tensors)), has: make([]bool, len(r.Tensors))}
-	for i := range r.Sweep.Steps {
-		for _, give := range r.Sweep.Steps[i].Gives {
+	for i := range s.Steps {
+		for _, give := range s.Steps[i].Gives {
 			g.start[give.Tensor+1]++
 		}
 	}
