@@ -241,7 +241,7 @@ func (t *Tape) join(x *Tensor, op string) int32 {
 func (t *Tape) admit(x *Tensor, op string) {
 	v := x.val
 	if v.owner != nil && v.epoch != v.owner.epoch {
-		throw(fail(ErrReset, op, "copy it (Clone, Data) before Tape.Reset", "gradient %s belonged to a tape that was reset since", x.label()))
+		throw(fail(ErrReset, op, "copy it (Clone, Data) before Tape.Reset", "%s is a gradient of a tape that was reset since", x.label()))
 	}
 	if v.taint == nil {
 		return
@@ -405,6 +405,7 @@ func taintOf(o *op, xs []*Tensor) *taint {
 // names and the attributes. It returns an error where the method would panic.
 func Call(name string, in []*Tensor, at Attrs) (out []*Tensor, err error) {
 	defer Catch(&err)
+	defer locate(&err)
 	code, ok := byName[name]
 	if !ok {
 		return nil, fail(ErrValue, name, "Ops() lists the table", "there is no op of this name")

@@ -113,6 +113,13 @@ func throw(e *Error) {
 	panic(e)
 }
 
+// locate adds the caller's place to an error that is returned, not thrown.
+func locate(err *error) {
+	if e, ok := (*err).(*Error); ok && e.Site == "" {
+		e.Site = callSite()
+	}
+}
+
 func fail(kind error, op, do, format string, args ...any) *Error {
 	return &Error{Kind: kind, Op: op, What: fmt.Sprintf(format, args...), Do: do, Node: -1, Consumer: -1}
 }

@@ -28,6 +28,7 @@ type Tangents struct {
 // the options it takes Recorded and Context.
 func (t *Tape) Forward(seeds []Seed, opts ...SweepOption) (out *Tangents, err error) {
 	defer Catch(&err)
+	defer locate(&err)
 	o, err := gatherOptions("Forward", opts)
 	if err != nil {
 		return nil, err

@@ -141,23 +141,23 @@ func (t *Tape) checkRoot(opName string, r Root) (root, error) {
 
 // sweptError says which value is gone and which call let it go.
 func (t *Tape) sweptError(opName string, p *plan) error {
-	what := "values are gone"
-	for n := t.nNodes - 1; n >= 0 && what == "values are gone"; n-- {
+	what := ""
+	for n := t.nNodes - 1; n >= 0 && what == ""; n-- {
 		k, nIn := t.insOf(n)
 		v, nOut := t.outsOf(n)
 		for i := range nIn {
 			if x := t.operand(k + i); t.gone(x) {
-				what = t.label(x) + ", which " + t.nodeLabel(n) + " consumed, is gone"
+				what = "the value of " + t.label(x) + ", which " + t.nodeLabel(n) + " consumed, is gone, and "
 			}
 		}
 		for j := range nOut {
 			if t.gone(v + j) {
-				what = "the value of " + t.label(v+j) + ", which " + t.nodeLabel(n) + " produced, is gone"
+				what = "the value of " + t.label(v+j) + ", which " + t.nodeLabel(n) + " produced, is gone, and "
 			}
 		}
 	}
 	e := fail(ErrSwept, opName, "sweep with Retain the first time, or Reset and run the forward pass again",
-		"the tape was swept already: %s; %s let it go", what, t.swept)
+		"the tape was swept already: %s%s let its values go", what, t.swept)
 	if p != nil && len(p.roots) > 0 {
 		e.Tensor = t.label(p.roots[0].id)
 	}

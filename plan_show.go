@@ -8,6 +8,7 @@ import "github.com/backsweep/backsweep/record"
 // has it from then on.
 func (t *Tape) Plan(loss *Tensor, opts ...SweepOption) (sweep *record.Sweep, err error) {
 	defer Catch(&err)
+	defer locate(&err)
 	o, err := gatherOptions("Plan", opts)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,8 @@ import (
 // Unless told to Retain, it lets every value of the tape go that nothing needs
 // any more; the loss and kept values stay until Reset. The error is an *Error
 // that says what to do.
-func (t *Tape) Backward(loss *Tensor, opts ...SweepOption) (*Grads, error) {
+func (t *Tape) Backward(loss *Tensor, opts ...SweepOption) (grads *Grads, err error) {
+	defer locate(&err)
 	o, err := gatherOptions("Backward", opts)
 	if err != nil {
 		return nil, err
@@ -24,7 +25,8 @@ func (t *Tape) Backward(loss *Tensor, opts ...SweepOption) (*Grads, error) {
 
 // BackwardFrom sweeps from several roots at once, each with a cotangent of its
 // own: the gradients are those of the sum of ⟨cotangent, root⟩.
-func (t *Tape) BackwardFrom(roots []Root, opts ...SweepOption) (*Grads, error) {
+func (t *Tape) BackwardFrom(roots []Root, opts ...SweepOption) (grads *Grads, err error) {
+	defer locate(&err)
 	o, err := gatherOptions("BackwardFrom", opts)
 	if err != nil {
 		return nil, err
@@ -41,9 +43,6 @@ func (t *Tape) backward(opName string, roots []Root, o sweepOptions) (grads *Gra
 	defer t.leave()
 	p, err := t.newPlan(opName, roots, o)
 	if err != nil {
-		if e, ok := err.(*Error); ok && e.Site == "" {
-			e.Site = callSite()
-		}
 		return nil, err
 	}
 	for _, r := range roots {

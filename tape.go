@@ -156,7 +156,7 @@ func (t *Tape) clear() {
 // enter takes the tape for the running goroutine, or throws ErrGoroutine.
 func (t *Tape) enter(op string) {
 	if !atomic.CompareAndSwapInt32(&t.busy, 0, 1) {
-		throw(fail(ErrGoroutine, op, "give each goroutine a tape of its own; parameters may be shared",
+		throw(fail(ErrGoroutine, op, "give each goroutine a tape of its own (parameters may be shared), and leave the tape alone in observers",
 			"the tape is being used by another goroutine at this moment"))
 	}
 }

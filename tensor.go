@@ -288,7 +288,7 @@ func (x *Tensor) ref(op string) ref {
 	}
 	v := x.val
 	if v.owner != nil && v.epoch != v.owner.epoch {
-		throw(fail(ErrReset, op, "copy it (Clone, Data) before Tape.Reset", "gradient %s belonged to a tape that was reset since", x.label()))
+		throw(fail(ErrReset, op, "copy it (Clone, Data) before Tape.Reset", "%s is a gradient of a tape that was reset since", x.label()))
 	}
 	return ref{l: v.layout, p: v.st.p, at: offTape}
 }
