@@ -18,6 +18,7 @@ const (
 const (
 	splitStream = 1 + iota
 	batchStream
+	modelStream
 )
 
 // Split is the corpus cut into the pairs to train on and the ones held out; both ascend and together are all pairs.
