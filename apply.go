@@ -351,7 +351,7 @@ func evaluate(code opcode, at *attrs, xs []*Tensor) []*Tensor {
 	m.run(o)
 	out := make([]*Tensor, len(m.out))
 	for i, r := range m.out {
-		out[i] = wrap(r, i, o, m.at, xs)
+		out[i] = wrap(r, i, o, at, xs)
 	}
 	return out
 }
@@ -376,6 +376,9 @@ func wrap(r ref, i int, o *op, at *attrs, xs []*Tensor) *Tensor {
 }
 
 func cloneAttrs(at *attrs) attrs {
+	if at == nil {
+		return noAttrs
+	}
 	c := *at
 	for k, v := range c.ints {
 		if v != nil {
