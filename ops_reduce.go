@@ -39,7 +39,7 @@ func prepareAxes(m *machine) {
 	slices.Sort(axes)
 	for i := 1; i < len(axes); i++ {
 		if axes[i] == axes[i-1] {
-			throw(fail(ErrIndex, m.op.name, "name each axis once", "axis %d is given twice", axes[i]))
+			throw(fail(ErrValue, m.op.name, "name each axis once", "axis %d is given twice", axes[i]))
 		}
 	}
 	m.at.ints[0] = axes

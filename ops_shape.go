@@ -88,7 +88,7 @@ func init() {
 			for i, a := range m.at.ints[0] {
 				a = m.axis(a)
 				if seen[a] {
-					throw(fail(ErrIndex, m.op.name, "name each axis once", "axis %d comes twice", a))
+					throw(fail(ErrValue, m.op.name, "name each axis once", "axis %d comes twice", a))
 				}
 				seen[a] = true
 				perm[i] = a
@@ -338,7 +338,7 @@ func init() {
 			for _, a := range m.at.ints[0] {
 				b := axisOf(m.op.name, a, rank)
 				if fresh[b] {
-					throw(fail(ErrIndex, m.op.name, "name each new axis once", "axis %d comes twice", b))
+					throw(fail(ErrValue, m.op.name, "name each new axis once", "axis %d comes twice", b))
 				}
 				fresh[b] = true
 			}

@@ -377,7 +377,7 @@ func TestTransposeMovesAxes(t *testing.T) {
 				from[last], from[last-1] = i[last-1], i[last]
 				return x.At(from...)
 			})
-			refuses(t, bs.ErrIndex, func() { x.Transpose(make([]int, len(shape))...) })
+			refuses(t, bs.ErrValue, func() { x.Transpose(make([]int, len(shape))...) })
 		}
 	})
 }
