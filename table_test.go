@@ -107,12 +107,19 @@ func TestSweepCostsAtMostThreeTimesItsForward(t *testing.T) {
 			t.Fatal(err)
 		}
 		forward := rec.Nodes[len(rec.Nodes)-1].ForwardCost
-		grads, err := tape.BackwardFrom(roots)
+		grads, err := tape.BackwardFrom(roots, bs.Retain())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c := grads.Cost(); c > 3*forward {
 			t.Errorf("the sweep takes %d multiply-adds, %.1f times the forward's %d", c, float64(c)/float64(forward), forward)
+		}
+		recorded, err := tape.BackwardFrom(roots, bs.Recorded())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if recorded.Cost() != grads.Cost() {
+			t.Errorf("recorded, the sweep takes %d multiply-adds, else %d", recorded.Cost(), grads.Cost())
 		}
 	})
 }
