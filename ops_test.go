@@ -101,7 +101,7 @@ func mustBe(t *rapid.T, got *bs.Tensor, shape []int, want func(index []int) floa
 		if at != flat[k] && !(math.IsNaN(at) && math.IsNaN(flat[k])) {
 			t.Fatalf("At(%v) is %v, but element %d of Float64s is %v", index, at, k, flat[k])
 		}
-		if at != w && !(math.IsNaN(at) && math.IsNaN(w)) && !(math.Abs(at-w) <= 1e-6*math.Abs(w)) {
+		if at != w && !(math.IsNaN(at) && math.IsNaN(w)) && !(math.Abs(at-w) <= 1e-6*(1+math.Abs(w))) {
 			t.Fatalf("element %v is %v, want %v", index, at, w)
 		}
 		k++
