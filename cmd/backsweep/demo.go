@@ -67,7 +67,7 @@ It prints the loss, what the towers find beside BM25 and towers that were not tr
 	fl.SortFlags = false
 	fl.IntVar(&d.steps, "steps", defaultSteps, "of 128 pairs each; 486 are 18 epochs")
 	fl.Uint64Var(&d.seed, "seed", 1, "of what is held out, first values, batches")
-	fl.IntVar(&d.workers, "workers", 2, "goroutines a sweep; the bits are always the same")
+	fl.IntVar(&d.workers, "workers", 2, "goroutines a sweep; bits do not depend on it")
 	fl.BoolVar(&d.share, "share", false, "one table for both towers, a skip around their layers")
 	fl.StringVar(&d.out, "out", "backsweep-demo", "`DIR` to write; --ask reads it")
 	fl.StringVar(&d.ask, "ask", "", "answer a `QUESTION` with ten functions")
