@@ -27,26 +27,18 @@ func largestAlong[T Float](x []T, n, stride int) float64 {
 	return float64(top)
 }
 
-// sumExp is Σ exp(x - top) over n elements at a stride.
+// sumExp is Σ exp(x - top) over n ≥ 1 elements at a stride.
 func sumExp[T Float](x []T, top float64, n, stride int) T {
-	exp := exponential[T]()
-	return sumOf(0, n, func(terms []T, lo int) {
-		for i := range terms {
-			terms[i] = T(exp(float64(x[(lo+i)*stride]) - top))
-		}
-	})
-}
-
-// sumAlong is the sum of n elements at a stride.
-func sumAlong[T Float](x []T, n, stride int) T {
-	if stride == 1 {
-		return sumRun(x[:n])
+	if n > block {
+		h := half(n)
+		return sumExp(x, top, h, stride) + sumExp(x[h*stride:], top, n-h, stride)
 	}
-	return sumOf(0, n, func(terms []T, lo int) {
-		for i := range terms {
-			terms[i] = x[(lo+i)*stride]
-		}
-	})
+	exp := exponential[T]()
+	var terms [block]T
+	for i := range n {
+		terms[i] = T(exp(float64(x[i*stride]) - top))
+	}
+	return sumRun(terms[:n])
 }
 
 // LogSumExp is log Σ exp(x) over the middle, [outer, inner], without overflow:

@@ -124,14 +124,19 @@ func sumTile[T Float](dst, x []T, n, stride int) {
 	}
 }
 
-// sumOf adds f(0) + … + f(n-1), n ≥ 1: fill writes the terms from lo on.
-func sumOf[T Float](lo, n int, fill func(terms []T, lo int)) T {
+// sumAlong adds n ≥ 1 terms at a stride.
+func sumAlong[T Float](x []T, n, stride int) T {
+	if stride == 1 {
+		return sumRun(x[:n])
+	}
 	if n > block {
 		h := half(n)
-		return sumOf(lo, h, fill) + sumOf(lo+h, n-h, fill)
+		return sumAlong(x, h, stride) + sumAlong(x[h*stride:], n-h, stride)
 	}
 	var terms [block]T
-	fill(terms[:n], lo)
+	for i := range n {
+		terms[i] = x[i*stride]
+	}
 	return sumRun(terms[:n])
 }
 
@@ -166,12 +171,15 @@ func Dot[T Float](a, b []T, n, as, bs int) T {
 		return 0
 	case as == 1 && bs == 1:
 		return dotRun(a[:n], b[:n])
+	case n > block:
+		h := half(n)
+		return Dot(a, b, h, as, bs) + Dot(a[h*as:], b[h*bs:], n-h, as, bs)
 	}
-	return sumOf(0, n, func(terms []T, lo int) {
-		for i := range terms {
-			terms[i] = a[(lo+i)*as] * b[(lo+i)*bs]
-		}
-	})
+	var terms [block]T
+	for i := range n {
+		terms[i] = a[i*as] * b[i*bs]
+	}
+	return sumRun(terms[:n])
 }
 
 // dotRun is sumRun of the products.
