@@ -127,6 +127,19 @@ func (p *plan) isRoot(sto int32) bool {
 	return false
 }
 
+// RecordLimit is how many nodes a tape may have for Record, Plan and Trace: as
+// plain data a node takes about a kilobyte. Recording and sweeping have no such
+// limit.
+const RecordLimit = 1 << 20
+
+// tooLong refuses to turn a tape into plain data beyond the limit.
+func (t *Tape) tooLong(opName string) error {
+	if t.nNodes <= RecordLimit {
+		return nil
+	}
+	return fail(ErrUnsupported, opName, "record a smaller piece on a tape of its own", "the tape has %d nodes, and at most %d are turned into plain data", t.nNodes, RecordLimit)
+}
+
 // RecordOption is an option of Tape.Record.
 type RecordOption func(*recordOptions)
 
@@ -145,8 +158,12 @@ func Stats() RecordOption { return func(o *recordOptions) { o.stats = true } }
 // (see [Trace]), or that [Tape.Plan] planned.
 func (t *Tape) Record(opts ...RecordOption) (rec *record.Record, err error) {
 	defer Catch(&err)
+	defer locate(&err)
 	t.enter("Record")
 	defer t.leave()
+	if err := t.tooLong("Record"); err != nil {
+		return nil, err
+	}
 	var o recordOptions
 	for _, f := range opts {
 		f(&o)
@@ -234,7 +251,8 @@ func (o *op) reason() string { return "the rule of " + o.name + " reads it back:
 // costOf is the number of multiply-adds of a node, by formula from shapes.
 func (t *Tape) costOf(n int32) int64 {
 	o := t.opOf(n)
-	m := &machine{op: o, at: t.attrsOf(n)}
+	m := &t.scratch.gauge
+	m.op, m.at, m.in, m.out = o, t.attrsOf(n), m.in[:0], m.out[:0]
 	k, nIn := t.insOf(n)
 	for i := range nIn {
 		m.in = append(m.in, ref{l: t.layoutOf(t.operand(k + i))})

@@ -65,11 +65,17 @@ type sweepMemory struct {
 	free   []int32
 	full   fullPlan
 	rules  []*worker
+	gauge  machine // counts the cost of a node without running it
 }
 
 // newPlan checks what was asked for and marks what the sweep visits.
 func (t *Tape) newPlan(opName string, roots []Root, o sweepOptions) (*plan, error) {
 	p := &plan{t: t, options: o, nValues: t.nValues}
+	if o.trace {
+		if err := t.tooLong(opName); err != nil {
+			return nil, err
+		}
+	}
 	if len(roots) == 0 {
 		return nil, fail(ErrValue, opName, "name the loss", "there is nothing to start from")
 	}
