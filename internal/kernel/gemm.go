@@ -9,12 +9,15 @@ package kernel
 // then the blocks in order: the bits depend on k alone, on neither m, n nor the
 // strides.
 func Gemm[T Float](m, n, k int, a []T, ars, acs int, b []T, brs, bcs int, c []T, crs int) {
-	switch {
+	switch v := vectorOf[T](); {
 	case m == 0 || n == 0:
 	case k == 0:
 		for i := range m {
 			clear(c[i*crs : i*crs+n])
 		}
+	case v != nil:
+		p := product[T]{v, m, n, k, a, ars, acs, b, brs, bcs, c, crs}
+		p.run()
 	case n == 1:
 		gemv(m, k, a, ars, acs, b, brs, c, crs)
 	case m == 1:

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package kernel
+
+func paths() []string { return []string{pathGo} }
+
+func use(string) {}
