@@ -41,6 +41,9 @@ const (
 	opDot
 	opLinear
 
+	opConv
+	opConvTranspose
+
 	// reductions
 	opSum
 	opMean
@@ -93,6 +96,7 @@ const (
 	opRowsDense
 	opRowsFind
 	opUntake
+	opConvWeightGrad
 
 	numOps
 )
