@@ -69,8 +69,12 @@ func GeluTanhGrad[T Float](dst, dy, x []T) { slope(dst, dy, x, geluTanhSlope) }
 // slope is dy·f(x). The factor is rounded before it multiplies.
 func slope[T Float](dst, dy, x []T, f func(float64) float64) {
 	dst, x = dst[:len(dy)], x[:len(dy)]
-	for i, g := range dy {
-		dst[i] = g * T(f(float64(x[i])))
+	var factor [stage]T
+	for len(dy) > 0 {
+		n := min(stage, len(dy))
+		each(factor[:n], x[:n], f)
+		Mul(dst[:n], dy[:n], factor[:n])
+		dst, dy, x = dst[n:], dy[n:], x[n:]
 	}
 }
 

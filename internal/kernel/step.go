@@ -106,7 +106,7 @@ func adam[T Float](w, g, m, v []T, s adamScales) {
 		if s.decay != 0 {
 			d += T(decay * x)
 		}
-		x *= shrink
+		x = T(x * shrink)
 		p := T(keep1*m[i]) + T(add1*d)
 		q := T(keep2*v[i]) + T(add2*T(d*d))
 		m[i], v[i] = p, q

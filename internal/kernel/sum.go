@@ -177,7 +177,7 @@ func Dot[T Float](a, b []T, n, as, bs int) T {
 	}
 	var terms [block]T
 	for i := range n {
-		terms[i] = a[i*as] * b[i*bs]
+		terms[i] = T(a[i*as] * b[i*bs])
 	}
 	return sumRun(terms[:n])
 }
@@ -189,15 +189,15 @@ func dotRun[T Float](a, b []T) T {
 		return dotRun(a[:h], b[:h]) + dotRun(a[h:], b[h:])
 	}
 	if len(a) < lanes {
-		s := a[0] * b[0]
+		s := T(a[0] * b[0])
 		for i := 1; i < len(a); i++ {
 			s += T(a[i] * b[i])
 		}
 		return s
 	}
 	v, w := (*[lanes]T)(a), (*[lanes]T)(b)
-	s0, s1, s2, s3 := v[0]*w[0], v[1]*w[1], v[2]*w[2], v[3]*w[3]
-	s4, s5, s6, s7 := v[4]*w[4], v[5]*w[5], v[6]*w[6], v[7]*w[7]
+	s0, s1, s2, s3 := T(v[0]*w[0]), T(v[1]*w[1]), T(v[2]*w[2]), T(v[3]*w[3])
+	s4, s5, s6, s7 := T(v[4]*w[4]), T(v[5]*w[5]), T(v[6]*w[6]), T(v[7]*w[7])
 	a, b = a[lanes:], b[lanes:]
 	for len(a) >= lanes && len(b) >= lanes {
 		v, w = (*[lanes]T)(a), (*[lanes]T)(b)
