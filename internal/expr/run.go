@@ -23,6 +23,7 @@ type Options struct {
 	// run meets, in the order in which it meets them.
 	Input   func(name string) (*backsweep.Tensor, error)
 	MaxOps  int             // 0 means MaxOps
+	AnyLoss bool            // the loss may have any shape and type
 	Context context.Context // ends the run; nil means never
 }
 
@@ -53,6 +54,9 @@ func (p *Program) Run(tape *backsweep.Tape, o Options) (*Run, error) {
 		return nil, p.fail(r.lastPos, "use at least one input: tanh(x)", "the loss is a number, not a tensor: nothing was recorded")
 	}
 	r.Loss = r.last.t
+	if shape := r.Loss.Shape(); !o.AnyLoss && (len(shape) > 0 || !r.Loss.DType().IsFloat()) {
+		return nil, p.fail(r.lastPos, "reduce it: sum(…), mean(…)", "the loss is a single number of a float type, and this is %s of shape %s", r.Loss.DType(), shapeText(shape))
+	}
 	if r.Loss.Name() == "" && !r.taken("loss") {
 		r.Loss.Named("loss")
 	}
