@@ -43,6 +43,8 @@ const (
 
 	opConv
 	opConvTranspose
+	opMaxPool
+	opAvgPool
 
 	// reductions
 	opSum
@@ -97,6 +99,10 @@ const (
 	opRowsFind
 	opUntake
 	opConvWeightGrad
+	opPoolTake
+	opPoolPut
+	opSumPool
+	opSpreadPool
 
 	numOps
 )

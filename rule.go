@@ -220,6 +220,15 @@ func (r *rule) full(c float64, dt DType, shape []int) ref {
 	return x
 }
 
+// constant makes a tensor that is on no tape an operand of what the rule
+// computes.
+func (r *rule) constant(x *Tensor) ref {
+	if r.recording {
+		return r.t.refOf(r.t.addLeaf(x.val, constantLeaf))
+	}
+	return x.ref(r.op.name)
+}
+
 // The ops that rules use most, by name.
 
 func (r *rule) neg(a ref) ref              { return r.do1(opNeg, nil, a) }
