@@ -22,7 +22,7 @@ func TestFigures(t *testing.T) {
 		trained := task.Figures(m)
 		t.Logf("%s: untrained %s; trained %s (%.4f)", tc.name, untrained, trained, trained.Recall10)
 		bar := map[bool]float64{false: 0.60, true: 0.78}[tc.shared]
-		if trained.Recall10 < bar || untrained.Recall10 > 0.15 {
+		if trained.Recall10 < bar || untrained.Recall10 > trained.Recall10/2 {
 			t.Errorf("%s: untrained %s; trained %s; the bar is %.2f", tc.name, untrained, trained, bar)
 		}
 	}
