@@ -7,22 +7,27 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
+	"slices"
 
 	"github.com/backsweep/backsweep"
 )
 
-// Case is one case of type graph.
-type Case struct {
-	ID     string            `json:"id"`
-	Title  string            `json:"title"`
-	Kind   string            `json:"kind"`
-	Level  string            `json:"level"` // must, convention or stretch
-	Why    string            `json:"why"`
+// Head is what every case has.
+type Head struct {
+	ID    string    `json:"id"`
+	Title string    `json:"title"`
+	Kind  string    `json:"kind"`
+	Type  string    `json:"type"`  // graph, optim, schedule, clip or format
+	Level string    `json:"level"` // must, convention or stretch
+	Tol   Tolerance `json:"tol"`
+}
+
+// Graph is a case of type graph: a small program, and what it has to give.
+type Graph struct {
+	Head
 	Inputs map[string]Tensor `json:"inputs"`
 	Graph  []Step            `json:"graph"`
 	Seed   map[string]Tensor `json:"seed"` // cotangents, by root
-	Tol    Tolerance         `json:"tol"`
 	Expect Expect            `json:"expect"`
 }
 
@@ -95,40 +100,6 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Read reads the cases of type graph from a file, which may hold others too.
-func Read(path string) ([]Case, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var file struct {
-		Schema int               `json:"schema"`
-		Cases  []json.RawMessage `json:"cases"`
-	}
-	if err := json.Unmarshal(b, &file); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if file.Schema != 1 {
-		return nil, fmt.Errorf("%s: schema %d, want 1", path, file.Schema)
-	}
-	var out []Case
-	for k, raw := range file.Cases {
-		var of struct{ Type string }
-		if err := json.Unmarshal(raw, &of); err != nil {
-			return nil, fmt.Errorf("%s: case %d: %w", path, k, err)
-		}
-		if of.Type != "graph" {
-			continue
-		}
-		var c Case
-		if err := json.Unmarshal(raw, &c); err != nil {
-			return nil, fmt.Errorf("%s: case %d: %w", path, k, err)
-		}
-		out = append(out, c)
-	}
-	return out, nil
-}
-
 // value makes the tensor.
 func (x Tensor) value() *backsweep.Tensor {
 	d := make([]float64, len(x.Data))
@@ -140,4 +111,17 @@ func (x Tensor) value() *backsweep.Tensor {
 		panic("cases: no element type " + x.DType)
 	}
 	return backsweep.New(d, append([]int{}, x.Shape...)...).Cast(dt)
+}
+
+// matchAll compares a tensor with what is expected of it.
+func (tol Tolerance) matchAll(what string, got *backsweep.Tensor, want Tensor) error {
+	if !slices.Equal(got.Shape(), want.Shape) {
+		return fmt.Errorf("%s has shape %v, want %v", what, got.Shape(), want.Shape)
+	}
+	for i, v := range got.Float64s() {
+		if e := float64(want.Data[i]); !tol.match(v, e) {
+			return fmt.Errorf("%s: element %d is %v, want %v", what, i, v, e)
+		}
+	}
+	return nil
 }

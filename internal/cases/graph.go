@@ -9,13 +9,9 @@ import (
 	"github.com/backsweep/backsweep"
 )
 
-// ErrSkipped says that a case needs an op, or an option of one, that the
-// library does not offer. Such a case has not passed.
-var ErrSkipped = errors.New("not offered")
-
 // Run runs a case. The error is nil when everything that the
 // case expects holds, and wraps [ErrSkipped] when it could not be run.
-func (c *Case) Run() (err error) {
+func (c *Graph) Run() (err error) {
 	for _, s := range c.Graph {
 		if err := s.offered(); err != nil {
 			return err
@@ -47,7 +43,7 @@ func expectError(err error, class string) error {
 	return nil
 }
 
-func (c *Case) check() error {
+func (c *Graph) check() error {
 	r, err := c.record()
 	if err != nil {
 		return err
@@ -87,7 +83,7 @@ func (r *run) output(name string) (*backsweep.Tensor, error) {
 	return x, nil
 }
 
-func (c *Case) record() (_ *run, err error) {
+func (c *Graph) record() (_ *run, err error) {
 	defer backsweep.Catch(&err)
 	r := &run{tape: backsweep.NewTape(), values: map[string]*backsweep.Tensor{}}
 	for _, name := range slices.Sorted(maps.Keys(c.Inputs)) {
@@ -102,7 +98,7 @@ func (c *Case) record() (_ *run, err error) {
 		for i, name := range s.In {
 			in[i] = r.values[name]
 		}
-		out, err := backsweep.Call(s.Op, in, s.attrs())
+		out, err := backsweep.Call(s.row(), in, s.attrs())
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +130,7 @@ func (r *run) sweep(seed map[string]Tensor, opts ...backsweep.SweepOption) (*bac
 
 // gradients compares gradients with what is expected of them. One that is
 // unconnected passes for zeros.
-func (c *Case) gradients(what string, grads *backsweep.Grads, r *run, want map[string]Tensor, wantAny []map[string]Tensor) error {
+func (c *Graph) gradients(what string, grads *backsweep.Grads, r *run, want map[string]Tensor, wantAny []map[string]Tensor) error {
 	of := func(name string) (*backsweep.Tensor, error) {
 		x, err := r.output(name)
 		if err != nil || grads == nil {
@@ -170,7 +166,7 @@ func (c *Case) gradients(what string, grads *backsweep.Grads, r *run, want map[s
 }
 
 // forward checks the tangents of the named values.
-func (c *Case) forward(r *run) error {
+func (c *Graph) forward(r *run) error {
 	var seeds []backsweep.Seed
 	for _, name := range slices.Sorted(maps.Keys(c.Expect.JVP.Tangent)) {
 		seeds = append(seeds, backsweep.Seed{Tensor: r.values[name], Tangent: c.Expect.JVP.Tangent[name].value()})
@@ -193,7 +189,7 @@ func (c *Case) forward(r *run) error {
 
 // twice sweeps with a record and differentiates Σ v·gradient again. First
 // gradients that the case names are compared on the way.
-func (c *Case) twice(r *run) error {
+func (c *Graph) twice(r *run) error {
 	grads, err := r.sweep(c.Seed, backsweep.Recorded())
 	if err != nil {
 		return err
@@ -228,7 +224,7 @@ func (c *Case) twice(r *run) error {
 
 // oneOf compares tensors by name with what is expected, and with the
 // alternatives.
-func (c *Case) oneOf(what string, want map[string]Tensor, alternatives []map[string]Tensor, get func(name string) (*backsweep.Tensor, error)) error {
+func (c *Graph) oneOf(what string, want map[string]Tensor, alternatives []map[string]Tensor, get func(name string) (*backsweep.Tensor, error)) error {
 	if err := c.all(what, want, get); err != nil {
 		return err
 	}
@@ -244,7 +240,7 @@ func (c *Case) oneOf(what string, want map[string]Tensor, alternatives []map[str
 	return nil
 }
 
-func (c *Case) all(what string, want map[string]Tensor, get func(name string) (*backsweep.Tensor, error)) error {
+func (c *Graph) all(what string, want map[string]Tensor, get func(name string) (*backsweep.Tensor, error)) error {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		w := want[name]
 		got, err := get(name)
@@ -254,16 +250,11 @@ func (c *Case) all(what string, want map[string]Tensor, get func(name string) (*
 		if got == nil {
 			got = backsweep.Zeros(backsweep.Float64, append([]int{}, w.Shape...)...)
 		}
-		if !slices.Equal(got.Shape(), w.Shape) {
-			return fmt.Errorf("%s %s has shape %v, want %v", what, name, got.Shape(), w.Shape)
-		}
 		if c.Expect.StrictDType && got.DType().String() != w.DType {
 			return fmt.Errorf("%s %s is %s, want %s", what, name, got.DType(), w.DType)
 		}
-		for i, v := range got.Float64s() {
-			if e := float64(w.Data[i]); !c.Tol.match(v, e) {
-				return fmt.Errorf("%s %s: element %d is %v, want %v", what, name, i, v, e)
-			}
+		if err := c.Tol.matchAll(what+" "+name, got, w); err != nil {
+			return err
 		}
 	}
 	return nil
