@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"codeberg.org/sbinet/npyio/npy"
+
+	"github.com/backsweep/backsweep"
 )
 
 func TestInputs(t *testing.T) {
@@ -57,4 +59,23 @@ func TestInputsFromNumPyFiles(t *testing.T) {
 			t.Errorf("%q: exit %d", text, code)
 		}
 	}
+}
+
+func FuzzValue(f *testing.F) {
+	for _, text := range []string{"1", "[1,2]", "[[],[]]", "[[[1]],[[2]]]", "nan", `["inf",true]`, "[[1],2]", "[", "[[],[[]]]", "{}", "null"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		x, err := parseValue(text, backsweep.Float64, false)
+		if err != nil {
+			return
+		}
+		n := 1
+		for _, d := range x.Shape() {
+			n *= d
+		}
+		if n != x.Len() || n != len(x.Float64s()) {
+			t.Fatalf("shape %v has %d values", x.Shape(), x.Len())
+		}
+	})
 }

@@ -33,14 +33,14 @@ func must(t *testing.T, args ...string) string {
 	return out
 }
 
-var took = regexp.MustCompile(`[0-9.]+(ns|µs|ms|s)\n|"microseconds":[0-9.e+]+`)
+var took = regexp.MustCompile(` *[0-9.]+(ns|µs|ms|s)\n|"microseconds":[0-9.e+]+`)
 
 // long numbers are printed with fewer digits, since the last ones are those of
 // one kernel path.
 var long = regexp.MustCompile(`-?[0-9]+\.[0-9]{5,}(e[-+][0-9]+)?`)
 
 func shorten(out string) string {
-	return long.ReplaceAllStringFunc(took.ReplaceAllString(out, "TIME\n"), func(s string) string {
+	return long.ReplaceAllStringFunc(took.ReplaceAllString(out, " TIME\n"), func(s string) string {
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil {
 			return s

@@ -94,7 +94,9 @@ func (f *orderFlags) run(w io.Writer, s *source) error {
 		if f.count || f.all || f.windows || f.width {
 			return f.freedom(w, s, rec)
 		}
-		printSweep(w, rec)
+		if err := printSweep(w, rec); err != nil {
+			return err
+		}
 		if ran != "" {
 			fmt.Fprintln(w, "\n"+wrap(ran, columns, ""))
 		} else if spec.kind == "given" {
@@ -130,16 +132,19 @@ func orderName(s *record.Sweep) string {
 	if s.Order == "random" {
 		return fmt.Sprintf("random order, seed %d", s.Seed)
 	}
-	return orderNames[s.Order]
+	if name, ok := orderNames[s.Order]; ok {
+		return name
+	}
+	return "order " + s.Order
 }
 
 // printSweep prints the plan of a sweep, a visit in a few lines.
-func printSweep(w io.Writer, rec *record.Record) {
+func printSweep(w io.Writer, rec *record.Record) error {
 	sw := rec.Sweep
 	fmt.Fprintln(w, wrap(fmt.Sprintf("%s: %s, from %s", orderName(sw), counted(len(sw.Sequence), "visit"), lossText(rec)), columns, "  "))
 	if len(sw.Sequence) == 0 {
 		fmt.Fprintln(w, "There is nothing to visit: no op leads from an input to the loss.")
-		return
+		return nil
 	}
 	st := newStorages(rec)
 	if len(sw.Before) > 0 {
@@ -152,7 +157,7 @@ func printSweep(w io.Writer, rec *record.Record) {
 	fmt.Fprintln(w)
 	g, nodes, err := rec.Graph()
 	if err != nil {
-		return
+		return err
 	}
 	reasons := g.Reasons(rec.Vertices(sw.Sequence))
 	digits := len(fmt.Sprint(len(sw.Sequence)))
@@ -168,6 +173,7 @@ func printSweep(w io.Writer, rec *record.Record) {
 			fmt.Fprintln(w, wrap(indent+"lets go of "+text, columns, indent+"  "))
 		}
 	}
+	return nil
 }
 
 func reasonText(rec *record.Record, nodes []int, e order.Edge) string {

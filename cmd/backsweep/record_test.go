@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/backsweep/backsweep/record"
@@ -32,5 +33,39 @@ func TestRecord(t *testing.T) {
 	}
 	if must(t, "record", b, "--order", "depth") == "" {
 		t.Error("without -o, nothing is printed")
+	}
+}
+
+// A record without a sweep can be drawn and asked about its nodes; what only a
+// plan knows is refused.
+func TestRecordWithoutASweep(t *testing.T) {
+	path := t.TempDir() + "/r.json"
+	must(t, "record", "-e", joined, "-o", path)
+	rec, err := record.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.Sweep = nil
+	for i := range rec.Tensors {
+		rec.Tensors[i].Grad = record.NoSweep
+	}
+	if err := rec.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"draw", path}, {"why", path, "a", "loss"}, {"why", path, "a"}} {
+		if must(t, args...) == "" {
+			t.Errorf("%v prints nothing", args)
+		}
+	}
+	for _, args := range [][]string{{"order", path}, {"payload", path}} {
+		if _, err, code := command(args...); code != exitNo || !strings.Contains(err, "no sweep") {
+			t.Errorf("%v: exit %d, %s", args, code, err)
+		}
+	}
+	if _, err, code := command("grad", path); code != exitUsage || !strings.Contains(err, "a record has no values") {
+		t.Errorf("grad: exit %d, %s", code, err)
+	}
+	if _, _, code := command("order", path, "--in", "x=1"); code != exitUsage {
+		t.Errorf("--in with a record: exit %d", code)
 	}
 }
