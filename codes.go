@@ -46,6 +46,11 @@ const (
 	opMaxPool
 	opAvgPool
 
+	// normalization
+	opLayerNorm
+	opRMSNorm
+	opBatchNorm
+
 	// reductions
 	opSum
 	opMean
@@ -103,6 +108,9 @@ const (
 	opPoolPut
 	opSumPool
 	opSpreadPool
+	opLayerNormGrad
+	opRMSNormGrad
+	opBatchNormGrad
 
 	numOps
 )
