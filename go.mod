@@ -12,13 +12,11 @@ require (
 )
 
 require (
-	codeberg.org/sbinet/npyio v0.14.0 // indirect
-	github.com/campoy/embedmd v1.0.0 // indirect
-	github.com/google/go-cmp v0.7.0 // indirect
+	codeberg.org/sbinet/npyio v0.14.0
+	github.com/google/go-cmp v0.7.0
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/nlpodyssey/gopickle v0.3.0 // indirect
-	github.com/pmezard/go-difflib v1.0.0 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	golang.org/x/sys v0.46.0
