@@ -267,3 +267,15 @@ func (x *Tensor) BatchNorm(gamma, beta *Tensor, eps float64) (y, mean, variance 
 	out := applyAll(opBatchNorm, &attrs{f: [2]float64{eps}}, []*Tensor{x, gamma, beta})
 	return out[0], out[1], out[2]
 }
+
+// BatchNormWith is BatchNorm with a mean and a variance, [channels], that were
+// found before, as in inference: (x - mean)/√(variance + eps)·gamma + beta. All
+// four carry gradients.
+func (x *Tensor) BatchNormWith(gamma, beta, mean, variance *Tensor, eps float64) *Tensor {
+	shape := []int{-1}
+	for a := 2; a < x.Rank(); a++ {
+		shape = append(shape, 1)
+	}
+	scale := gamma.Div(variance.AddScalar(eps).Sqrt())
+	return x.Sub(mean.Reshape(shape...)).Mul(scale.Reshape(shape...)).Add(beta.Reshape(shape...))
+}

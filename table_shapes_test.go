@@ -164,7 +164,7 @@ func TestEveryRowHasAMethod(t *testing.T) {
 	named := map[string]string{"matmul": "MatMul", "logsumexp": "LogSumExp", "rms_norm": "RMSNorm"}
 	forms := map[string]string{
 		"T": "transpose", "Index": "slice", "CrossEntropySum": "cross_entropy", "CrossEntropyEach": "cross_entropy",
-		"EmbeddingBagSum": "embedding_bag", "MaxPoolPlaces": "max_pool",
+		"EmbeddingBagSum": "embedding_bag", "MaxPoolPlaces": "max_pool", "BatchNormWith": "batch_norm",
 	}
 	for _, name := range []string{"sum", "mean", "max", "min", "logsumexp"} {
 		forms[camel(name, named)+"Keep"] = name
