@@ -51,6 +51,10 @@ const (
 	opRMSNorm
 	opBatchNorm
 
+	// recurrent cells
+	opLSTMGates
+	opGRUGates
+
 	// reductions
 	opSum
 	opMean
@@ -111,6 +115,8 @@ const (
 	opLayerNormGrad
 	opRMSNormGrad
 	opBatchNormGrad
+	opLSTMGatesGrad
+	opGRUGatesGrad
 
 	numOps
 )

@@ -161,7 +161,7 @@ func TestEveryRowHasAMethod(t *testing.T) {
 	functions := map[string]string{"where": "Where", "concat": "Concat", "stack": "Stack"}
 	// Rows whose method is not simply the row's name, and methods that are
 	// other forms of a row.
-	named := map[string]string{"matmul": "MatMul", "logsumexp": "LogSumExp", "rms_norm": "RMSNorm"}
+	named := map[string]string{"matmul": "MatMul", "logsumexp": "LogSumExp", "rms_norm": "RMSNorm", "lstm_gates": "LSTMGates", "gru_gates": "GRUGates"}
 	forms := map[string]string{
 		"T": "transpose", "Index": "slice", "CrossEntropySum": "cross_entropy", "CrossEntropyEach": "cross_entropy",
 		"EmbeddingBagSum": "embedding_bag", "MaxPoolPlaces": "max_pool", "BatchNormWith": "batch_norm",
