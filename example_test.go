@@ -53,11 +53,11 @@ func ExampleGivenOrder() {
 			fmt.Println(err.(*backsweep.Error).What)
 			continue
 		}
-		fmt.Println(order, grads.Of(u), grads.Of(v))
+		fmt.Printf("%v %.4f %.4f\n", order, grads.Of(u).Float64s(), grads.Of(v).Float64s())
 	}
 	// Output:
-	// tape float32[2] [0.78643805 0.14120686] float32[2] [3.404479e-05 -0.0051705274]
-	// given float32[2] [0.78643805 0.14120686] float32[2] [3.404479e-05 -0.0051705274]
+	// tape [0.7864 0.1412] [0.0000 -0.0052]
+	// given [0.7864 0.1412] [0.0000 -0.0052]
 	// n1 tanh cannot be visited before n4 dot, which consumes its output t3: part of its gradient has not been computed
 }
 

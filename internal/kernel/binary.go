@@ -8,6 +8,9 @@ import "math"
 // Add is a + b.
 func Add[T Number](dst, a, b []T) {
 	dst, b = dst[:len(a)], b[:len(a)]
+	if vectorOf[T]().add.run(dst, a, b) {
+		return
+	}
 	for i, v := range a {
 		dst[i] = v + b[i]
 	}
@@ -16,6 +19,9 @@ func Add[T Number](dst, a, b []T) {
 // AccAdd adds x to dst, with the bits of Add(dst, dst, x).
 func AccAdd[T Number](dst, x []T) {
 	dst = dst[:len(x)]
+	if vectorOf[T]().add.run(dst, dst, x) {
+		return
+	}
 	for i, v := range x {
 		dst[i] += v
 	}
@@ -24,6 +30,9 @@ func AccAdd[T Number](dst, x []T) {
 // Sub is a - b.
 func Sub[T Number](dst, a, b []T) {
 	dst, b = dst[:len(a)], b[:len(a)]
+	if vectorOf[T]().sub.run(dst, a, b) {
+		return
+	}
 	for i, v := range a {
 		dst[i] = v - b[i]
 	}
@@ -32,6 +41,9 @@ func Sub[T Number](dst, a, b []T) {
 // Mul is a·b.
 func Mul[T Number](dst, a, b []T) {
 	dst, b = dst[:len(a)], b[:len(a)]
+	if vectorOf[T]().mul.run(dst, a, b) {
+		return
+	}
 	for i, v := range a {
 		dst[i] = v * b[i]
 	}
@@ -40,6 +52,9 @@ func Mul[T Number](dst, a, b []T) {
 // Div is a/b, by IEEE 754.
 func Div[T Float](dst, a, b []T) {
 	dst, b = dst[:len(a)], b[:len(a)]
+	if vectorOf[T]().div.run(dst, a, b) {
+		return
+	}
 	for i, v := range a {
 		dst[i] = v / b[i]
 	}
@@ -56,6 +71,9 @@ func Pow[T Float](dst, a, b []T) {
 // Max is the larger of a and b: NaN if either is, and +0 of the two zeros.
 func Max[T Number](dst, a, b []T) {
 	dst, b = dst[:len(a)], b[:len(a)]
+	if vectorOf[T]().max.run(dst, a, b) {
+		return
+	}
 	for i, v := range a {
 		dst[i] = max(v, b[i])
 	}
@@ -64,6 +82,9 @@ func Max[T Number](dst, a, b []T) {
 // Min is the smaller of a and b: NaN if either is, and -0 of the two zeros.
 func Min[T Number](dst, a, b []T) {
 	dst, b = dst[:len(a)], b[:len(a)]
+	if vectorOf[T]().min.run(dst, a, b) {
+		return
+	}
 	for i, v := range a {
 		dst[i] = min(v, b[i])
 	}

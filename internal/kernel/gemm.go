@@ -15,7 +15,7 @@ func Gemm[T Float](m, n, k int, a []T, ars, acs int, b []T, brs, bcs int, c []T,
 		for i := range m {
 			clear(c[i*crs : i*crs+n])
 		}
-	case v != nil:
+	case v.lanes != 0:
 		p := product[T]{v, m, n, k, a, ars, acs, b, brs, bcs, c, crs}
 		p.run()
 	case n == 1:

@@ -22,7 +22,7 @@ strip1:
 	MOVQ       CX, DI
 	MOVQ       k+0(FP), R8
 	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x40
+	CMPQ       R8, $0x00000040
 	JL         near2
 	MOVQ       BX, R10
 	PREFETCHT0 (R10)
@@ -96,7 +96,7 @@ strip7:
 	MOVQ       CX, DI
 	MOVQ       k+0(FP), R8
 	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x40
+	CMPQ       R8, $0x00000040
 	JL         near8
 	MOVQ       BX, R10
 	PREFETCHT0 (R10)
@@ -166,7 +166,7 @@ strip13:
 	MOVQ       CX, DI
 	MOVQ       k+0(FP), R8
 	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x40
+	CMPQ       R8, $0x00000040
 	JL         near14
 	MOVQ       BX, R10
 	PREFETCHT0 (R10)
@@ -250,7 +250,7 @@ strip19:
 	MOVQ       CX, DI
 	MOVQ       k+0(FP), R8
 	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x40
+	CMPQ       R8, $0x00000040
 	JL         near20
 	MOVQ       BX, R10
 	PREFETCHT0 (R10)
@@ -362,7 +362,7 @@ strip25:
 	MOVQ       DX, R8
 	MOVQ       k+0(FP), R9
 	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x40
+	CMPQ       R9, $0x00000040
 	JL         near26
 	MOVQ       SI, R11
 	PREFETCHT0 (R11)
@@ -437,7 +437,7 @@ strip31:
 	MOVQ       DX, R8
 	MOVQ       k+0(FP), R9
 	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x40
+	CMPQ       R9, $0x00000040
 	JL         near32
 	MOVQ       SI, R11
 	PREFETCHT0 (R11)
@@ -523,7 +523,7 @@ strip37:
 	MOVQ       DX, R8
 	MOVQ       k+0(FP), R9
 	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x40
+	CMPQ       R9, $0x00000040
 	JL         near38
 	MOVQ       SI, R11
 	PREFETCHT0 (R11)
@@ -634,7 +634,7 @@ strip43:
 	MOVQ       DX, R8
 	MOVQ       k+0(FP), R9
 	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x40
+	CMPQ       R9, $0x00000040
 	JL         near44
 	MOVQ       SI, R11
 	PREFETCHT0 (R11)
@@ -720,7 +720,7 @@ strip49:
 	MOVQ       DX, R8
 	MOVQ       k+0(FP), R9
 	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x40
+	CMPQ       R9, $0x00000040
 	JL         near50
 	MOVQ       SI, R11
 	PREFETCHT0 (R11)
@@ -823,7 +823,7 @@ strip55:
 	MOVQ       DX, R9
 	MOVQ       k+0(FP), R10
 	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x40
+	CMPQ       R10, $0x00000040
 	JL         near56
 	MOVQ       SI, R12
 	PREFETCHT0 (R12)
@@ -921,7 +921,7 @@ strip61:
 	MOVQ       DX, R9
 	MOVQ       k+0(FP), R10
 	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x40
+	CMPQ       R10, $0x00000040
 	JL         near62
 	MOVQ       SI, R12
 	PREFETCHT0 (R12)
@@ -1040,7 +1040,7 @@ strip67:
 	MOVQ       DX, R9
 	MOVQ       k+0(FP), R10
 	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x40
+	CMPQ       R10, $0x00000040
 	JL         near68
 	MOVQ       SI, R12
 	PREFETCHT0 (R12)
@@ -1149,7 +1149,7 @@ strip73:
 	MOVQ       DX, R9
 	MOVQ       k+0(FP), R10
 	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x40
+	CMPQ       R10, $0x00000040
 	JL         near74
 	MOVQ       SI, R12
 	PREFETCHT0 (R12)
@@ -1286,7 +1286,7 @@ strip79:
 	ADDQ       AX, R10
 	MOVQ       k+0(FP), R11
 	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x40
+	CMPQ       R11, $0x00000040
 	JL         near80
 	MOVQ       SI, R13
 	PREFETCHT0 (R13)
@@ -1409,7 +1409,7 @@ strip85:
 	ADDQ       AX, R10
 	MOVQ       k+0(FP), R11
 	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x40
+	CMPQ       R11, $0x00000040
 	JL         near86
 	MOVQ       SI, R13
 	PREFETCHT0 (R13)
@@ -1553,7 +1553,7 @@ TEXT ·copyRowsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    n+40(FP), DI
 	TESTQ   AX, AX
 	JZ      end94
-	CMPQ    DI, $0x08
+	CMPQ    DI, $0x00000008
 	JG      wide91
 	LEAQ    ones<>+32(SB), R8
 	NEGQ    DI
@@ -1569,7 +1569,7 @@ one92:
 	JMP        end94
 
 wide91:
-	SUBQ    $0x08, DI
+	SUBQ    $0x00000008, DI
 	LEAQ    ones<>+32(SB), R8
 	NEGQ    DI
 	VMOVUPS (R8)(DI*4), Y0
@@ -1604,36 +1604,36 @@ TEXT ·transposeF32AVX2(SB), NOSPLIT, $0-48
 	VMOVUPS (R8)(R9*4), Y0
 
 loop95:
-	CMPQ       AX, $0x08
+	CMPQ       AX, $0x00000008
 	JL         tail96
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Y1
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x01
+	CMPQ       BX, $0x00000001
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Y2
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x02
+	CMPQ       BX, $0x00000002
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Y3
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x03
+	CMPQ       BX, $0x00000003
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Y4
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x04
+	CMPQ       BX, $0x00000004
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Y5
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x05
+	CMPQ       BX, $0x00000005
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Y6
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x06
+	CMPQ       BX, $0x00000006
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Y7
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x07
+	CMPQ       BX, $0x00000007
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Y8
 	VUNPCKLPS  Y2, Y1, Y9
@@ -1676,8 +1676,8 @@ loop95:
 	ADDQ       DI, SI
 	VMASKMOVPS Y1, Y0, (SI)
 	ADDQ       DI, SI
-	ADDQ       $0x20, CX
-	SUBQ       $0x08, AX
+	ADDQ       $0x00000020, CX
+	SUBQ       $0x00000008, AX
 	JMP        loop95
 
 tail96:
@@ -1689,31 +1689,31 @@ tail96:
 	VMOVUPS    (R8)(R9*4), Y1
 	VMASKMOVPS (CX), Y1, Y2
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x01
+	CMPQ       BX, $0x00000001
 	CMOVQGT    R8, CX
 	VMASKMOVPS (CX), Y1, Y3
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x02
+	CMPQ       BX, $0x00000002
 	CMOVQGT    R8, CX
 	VMASKMOVPS (CX), Y1, Y4
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x03
+	CMPQ       BX, $0x00000003
 	CMOVQGT    R8, CX
 	VMASKMOVPS (CX), Y1, Y5
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x04
+	CMPQ       BX, $0x00000004
 	CMOVQGT    R8, CX
 	VMASKMOVPS (CX), Y1, Y6
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x05
+	CMPQ       BX, $0x00000005
 	CMOVQGT    R8, CX
 	VMASKMOVPS (CX), Y1, Y7
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x06
+	CMPQ       BX, $0x00000006
 	CMOVQGT    R8, CX
 	VMASKMOVPS (CX), Y1, Y8
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x07
+	CMPQ       BX, $0x00000007
 	CMOVQGT    R8, CX
 	VMASKMOVPS (CX), Y1, Y1
 	VUNPCKLPS  Y3, Y2, Y9

@@ -22,7 +22,7 @@ strip1:
 	MOVQ       CX, DI
 	MOVQ       k+0(FP), R8
 	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x40
+	CMPQ       R8, $0x00000040
 	JL         near2
 	MOVQ       BX, R10
 	PREFETCHT0 (R10)
@@ -85,7 +85,7 @@ strip7:
 	MOVQ       CX, DI
 	MOVQ       k+0(FP), R8
 	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x40
+	CMPQ       R8, $0x00000040
 	JL         near8
 	MOVQ       BX, R10
 	PREFETCHT0 (R10)
@@ -157,7 +157,7 @@ strip13:
 	MOVQ       CX, DI
 	MOVQ       k+0(FP), R8
 	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x40
+	CMPQ       R8, $0x00000040
 	JL         near14
 	MOVQ       BX, R10
 	PREFETCHT0 (R10)
@@ -245,7 +245,7 @@ strip19:
 	MOVQ       CX, DI
 	MOVQ       k+0(FP), R8
 	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x40
+	CMPQ       R8, $0x00000040
 	JL         near20
 	MOVQ       BX, R10
 	PREFETCHT0 (R10)
@@ -365,7 +365,7 @@ strip25:
 	MOVQ       DX, R8
 	MOVQ       k+0(FP), R9
 	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x40
+	CMPQ       R9, $0x00000040
 	JL         near26
 	MOVQ       SI, R11
 	PREFETCHT0 (R11)
@@ -438,7 +438,7 @@ strip31:
 	MOVQ       DX, R8
 	MOVQ       k+0(FP), R9
 	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x40
+	CMPQ       R9, $0x00000040
 	JL         near32
 	MOVQ       SI, R11
 	PREFETCHT0 (R11)
@@ -527,7 +527,7 @@ strip37:
 	MOVQ       DX, R8
 	MOVQ       k+0(FP), R9
 	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x40
+	CMPQ       R9, $0x00000040
 	JL         near38
 	MOVQ       SI, R11
 	PREFETCHT0 (R11)
@@ -644,7 +644,7 @@ strip43:
 	MOVQ       DX, R8
 	MOVQ       k+0(FP), R9
 	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x40
+	CMPQ       R9, $0x00000040
 	JL         near44
 	MOVQ       SI, R11
 	PREFETCHT0 (R11)
@@ -727,7 +727,7 @@ strip49:
 	MOVQ       DX, R8
 	MOVQ       k+0(FP), R9
 	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x40
+	CMPQ       R9, $0x00000040
 	JL         near50
 	MOVQ       SI, R11
 	PREFETCHT0 (R11)
@@ -833,7 +833,7 @@ strip55:
 	MOVQ       DX, R8
 	MOVQ       k+0(FP), R9
 	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x40
+	CMPQ       R9, $0x00000040
 	JL         near56
 	MOVQ       SI, R11
 	PREFETCHT0 (R11)
@@ -980,7 +980,7 @@ strip61:
 	MOVQ       DX, R9
 	MOVQ       k+0(FP), R10
 	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x40
+	CMPQ       R10, $0x00000040
 	JL         near62
 	MOVQ       SI, R12
 	PREFETCHT0 (R12)
@@ -1074,7 +1074,7 @@ strip67:
 	MOVQ       DX, R9
 	MOVQ       k+0(FP), R10
 	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x40
+	CMPQ       R10, $0x00000040
 	JL         near68
 	MOVQ       SI, R12
 	PREFETCHT0 (R12)
@@ -1198,7 +1198,7 @@ strip73:
 	MOVQ       DX, R9
 	MOVQ       k+0(FP), R10
 	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x40
+	CMPQ       R10, $0x00000040
 	JL         near74
 	MOVQ       SI, R12
 	PREFETCHT0 (R12)
@@ -1302,7 +1302,7 @@ strip79:
 	MOVQ       DX, R9
 	MOVQ       k+0(FP), R10
 	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x40
+	CMPQ       R10, $0x00000040
 	JL         near80
 	MOVQ       SI, R12
 	PREFETCHT0 (R12)
@@ -1445,7 +1445,7 @@ strip85:
 	ADDQ       AX, R10
 	MOVQ       k+0(FP), R11
 	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x40
+	CMPQ       R11, $0x00000040
 	JL         near86
 	MOVQ       SI, R13
 	PREFETCHT0 (R13)
@@ -1562,7 +1562,7 @@ strip91:
 	ADDQ       AX, R10
 	MOVQ       k+0(FP), R11
 	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x40
+	CMPQ       R11, $0x00000040
 	JL         near92
 	MOVQ       SI, R13
 	PREFETCHT0 (R13)
@@ -1723,7 +1723,7 @@ strip97:
 	ADDQ       AX, R10
 	MOVQ       k+0(FP), R11
 	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x40
+	CMPQ       R11, $0x00000040
 	JL         near98
 	MOVQ       SI, R13
 	PREFETCHT0 (R13)
@@ -1850,7 +1850,7 @@ strip103:
 	ADDQ       AX, R10
 	MOVQ       k+0(FP), R11
 	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x40
+	CMPQ       R11, $0x00000040
 	JL         near104
 	MOVQ       SI, R13
 	PREFETCHT0 (R13)
@@ -2028,7 +2028,7 @@ strip109:
 	ADDQ       AX, R10
 	MOVQ       k+0(FP), R11
 	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x40
+	CMPQ       R11, $0x00000040
 	JL         near110
 	MOVQ       SI, R13
 	PREFETCHT0 (R13)
@@ -2165,7 +2165,7 @@ strip115:
 	ADDQ       AX, R10
 	MOVQ       k+0(FP), R11
 	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x40
+	CMPQ       R11, $0x00000040
 	JL         near116
 	MOVQ       SI, R13
 	PREFETCHT0 (R13)
@@ -2360,7 +2360,7 @@ strip121:
 	ADDQ       AX, R10
 	MOVQ       k+0(FP), R11
 	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x40
+	CMPQ       R11, $0x00000040
 	JL         near122
 	MOVQ       SI, R13
 	PREFETCHT0 (R13)
@@ -2507,7 +2507,7 @@ strip127:
 	ADDQ       AX, R10
 	MOVQ       k+0(FP), R11
 	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x40
+	CMPQ       R11, $0x00000040
 	JL         near128
 	MOVQ       SI, R13
 	PREFETCHT0 (R13)
@@ -2719,7 +2719,7 @@ strip133:
 	ADDQ       AX, R10
 	MOVQ       k+0(FP), R11
 	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x40
+	CMPQ       R11, $0x00000040
 	JL         near134
 	MOVQ       SI, R13
 	PREFETCHT0 (R13)
@@ -2876,7 +2876,7 @@ strip139:
 	ADDQ       AX, R10
 	MOVQ       k+0(FP), R11
 	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x40
+	CMPQ       R11, $0x00000040
 	JL         near140
 	MOVQ       SI, R13
 	PREFETCHT0 (R13)
@@ -3107,7 +3107,7 @@ strip145:
 	ADDQ       AX, R11
 	MOVQ       k+0(FP), R12
 	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x40
+	CMPQ       R12, $0x00000040
 	JL         near146
 	MOVQ       SI, R14
 	PREFETCHT0 (R14)
@@ -3277,7 +3277,7 @@ strip151:
 	ADDQ       AX, R11
 	MOVQ       k+0(FP), R12
 	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x40
+	CMPQ       R12, $0x00000040
 	JL         near152
 	MOVQ       SI, R14
 	PREFETCHT0 (R14)
@@ -3526,7 +3526,7 @@ strip157:
 	ADDQ       AX, R11
 	MOVQ       k+0(FP), R12
 	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x40
+	CMPQ       R12, $0x00000040
 	JL         near158
 	MOVQ       SI, R14
 	PREFETCHT0 (R14)
@@ -3706,7 +3706,7 @@ strip163:
 	ADDQ       AX, R11
 	MOVQ       k+0(FP), R12
 	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x40
+	CMPQ       R12, $0x00000040
 	JL         near164
 	MOVQ       SI, R14
 	PREFETCHT0 (R14)
@@ -3972,7 +3972,7 @@ strip169:
 	ADDQ       AX, R11
 	MOVQ       k+0(FP), R12
 	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x40
+	CMPQ       R12, $0x00000040
 	JL         near170
 	MOVQ       SI, R14
 	PREFETCHT0 (R14)
@@ -4162,7 +4162,7 @@ strip175:
 	ADDQ       AX, R11
 	MOVQ       k+0(FP), R12
 	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x40
+	CMPQ       R12, $0x00000040
 	JL         near176
 	MOVQ       SI, R14
 	PREFETCHT0 (R14)
@@ -4445,7 +4445,7 @@ strip181:
 	ADDQ       AX, R11
 	MOVQ       k+0(FP), R12
 	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x40
+	CMPQ       R12, $0x00000040
 	JL         near182
 	MOVQ       SI, R14
 	PREFETCHT0 (R14)
@@ -4645,7 +4645,7 @@ strip187:
 	ADDQ       AX, R11
 	MOVQ       k+0(FP), R12
 	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x40
+	CMPQ       R12, $0x00000040
 	JL         near188
 	MOVQ       SI, R14
 	PREFETCHT0 (R14)
@@ -4933,7 +4933,7 @@ TEXT ·copyRowsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ  n+40(FP), DI
 	TESTQ AX, AX
 	JZ    end196
-	CMPQ  DI, $0x10
+	CMPQ  DI, $0x00000010
 	JG    wide193
 	MOVL  $0xffffffff, R8
 	BZHIL DI, R8, R8
@@ -4949,7 +4949,7 @@ one194:
 	JMP       end196
 
 wide193:
-	SUBQ  $0x10, DI
+	SUBQ  $0x00000010, DI
 	MOVL  $0xffffffff, R8
 	BZHIL DI, R8, R8
 	KMOVW R8, K1
@@ -4983,68 +4983,68 @@ TEXT ·transposeF32AVX512(SB), NOSPLIT, $0-48
 	KMOVW R8, K1
 
 loop197:
-	CMPQ       AX, $0x10
+	CMPQ       AX, $0x00000010
 	JL         tail198
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Z0
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x01
+	CMPQ       BX, $0x00000001
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z1
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x02
+	CMPQ       BX, $0x00000002
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z2
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x03
+	CMPQ       BX, $0x00000003
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z3
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x04
+	CMPQ       BX, $0x00000004
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z4
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x05
+	CMPQ       BX, $0x00000005
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z5
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x06
+	CMPQ       BX, $0x00000006
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z6
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x07
+	CMPQ       BX, $0x00000007
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z7
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x08
+	CMPQ       BX, $0x00000008
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z8
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x09
+	CMPQ       BX, $0x00000009
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z9
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x0a
+	CMPQ       BX, $0x0000000a
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z10
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x0b
+	CMPQ       BX, $0x0000000b
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z11
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x0c
+	CMPQ       BX, $0x0000000c
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z12
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x0d
+	CMPQ       BX, $0x0000000d
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z13
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x0e
+	CMPQ       BX, $0x0000000e
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z14
 	LEAQ       (R8)(DX*1), R9
-	CMPQ       BX, $0x0f
+	CMPQ       BX, $0x0000000f
 	CMOVQGT    R9, R8
 	VMOVUPS    (R8), Z15
 	VUNPCKLPS  Z1, Z0, Z16
@@ -5143,8 +5143,8 @@ loop197:
 	ADDQ       DI, SI
 	VMOVUPS    Z0, K1, (SI)
 	ADDQ       DI, SI
-	ADDQ       $0x40, CX
-	SUBQ       $0x10, AX
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, AX
 	JMP        loop197
 
 tail198:
@@ -5155,63 +5155,63 @@ tail198:
 	KMOVW      R8, K2
 	VMOVUPS.Z  (CX), K2, Z0
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x01
+	CMPQ       BX, $0x00000001
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z1
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x02
+	CMPQ       BX, $0x00000002
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z2
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x03
+	CMPQ       BX, $0x00000003
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z3
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x04
+	CMPQ       BX, $0x00000004
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z4
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x05
+	CMPQ       BX, $0x00000005
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z5
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x06
+	CMPQ       BX, $0x00000006
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z6
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x07
+	CMPQ       BX, $0x00000007
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z7
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x08
+	CMPQ       BX, $0x00000008
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z8
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x09
+	CMPQ       BX, $0x00000009
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z9
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x0a
+	CMPQ       BX, $0x0000000a
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z10
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x0b
+	CMPQ       BX, $0x0000000b
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z11
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x0c
+	CMPQ       BX, $0x0000000c
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z12
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x0d
+	CMPQ       BX, $0x0000000d
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z13
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x0e
+	CMPQ       BX, $0x0000000e
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z14
 	LEAQ       (CX)(DX*1), R8
-	CMPQ       BX, $0x0f
+	CMPQ       BX, $0x0000000f
 	CMOVQGT    R8, CX
 	VMOVUPS.Z  (CX), K2, Z15
 	VUNPCKLPS  Z1, Z0, Z16

@@ -10,6 +10,9 @@ import "math"
 // TanhGrad is dy·(1 - y²).
 func TanhGrad[T Float](dst, dy, y []T) {
 	dst, y = dst[:len(dy)], y[:len(dy)]
+	if vectorOf[T]().tanhGrad.run(dst, dy, y) {
+		return
+	}
 	for i, g := range dy {
 		dst[i] = g * (1 - T(y[i]*y[i]))
 	}
@@ -18,6 +21,9 @@ func TanhGrad[T Float](dst, dy, y []T) {
 // SigmoidGrad is dy·y·(1 - y).
 func SigmoidGrad[T Float](dst, dy, y []T) {
 	dst, y = dst[:len(dy)], y[:len(dy)]
+	if vectorOf[T]().sigmoidGrad.run(dst, dy, y) {
+		return
+	}
 	for i, g := range dy {
 		dst[i] = g * (y[i] * (1 - y[i]))
 	}
@@ -26,6 +32,9 @@ func SigmoidGrad[T Float](dst, dy, y []T) {
 // SqrtGrad is dy/(2y).
 func SqrtGrad[T Float](dst, dy, y []T) {
 	dst, y = dst[:len(dy)], y[:len(dy)]
+	if vectorOf[T]().sqrtGrad.run(dst, dy, y) {
+		return
+	}
 	for i, g := range dy {
 		dst[i] = g / (2 * y[i])
 	}
@@ -35,6 +44,9 @@ func SqrtGrad[T Float](dst, dy, y []T) {
 // pass a closed gate. Where y is NaN dy passes, as in PyTorch.
 func ReluGrad[T Float](dst, dy, y []T) {
 	dst, y = dst[:len(dy)], y[:len(dy)]
+	if vectorOf[T]().reluGrad.run(dst, dy, y) {
+		return
+	}
 	for i, g := range dy {
 		if y[i] <= 0 {
 			g = 0
@@ -46,6 +58,9 @@ func ReluGrad[T Float](dst, dy, y []T) {
 // AbsGrad is dy·sign(x), with +0 at x = 0 whatever dy is, and NaN where x is.
 func AbsGrad[T Float](dst, dy, x []T) {
 	dst, x = dst[:len(dy)], x[:len(dy)]
+	if vectorOf[T]().absGrad.run(dst, dy, x) {
+		return
+	}
 	for i, g := range dy {
 		switch v := x[i]; {
 		case v > 0:
@@ -61,7 +76,12 @@ func AbsGrad[T Float](dst, dy, x []T) {
 }
 
 // GeluGrad is dy·(Φ(x) + x·φ(x)). The factor is 0 at -Inf and 1 at +Inf.
-func GeluGrad[T Float](dst, dy, x []T) { slope(dst, dy, x, geluSlope) }
+func GeluGrad[T Float](dst, dy, x []T) {
+	if vectorOf[T]().geluGrad.run(dst[:len(dy)], dy, x) {
+		return
+	}
+	slope(dst, dy, x, geluSlope)
+}
 
 // GeluTanhGrad is dy times the derivative of GeluTanh, 0 at -Inf and 1 at +Inf.
 func GeluTanhGrad[T Float](dst, dy, x []T) { slope(dst, dy, x, geluTanhSlope) }

@@ -24,6 +24,6 @@ func use(p string) {
 	case pathAVX2:
 		vector32, vector64 = &vectorAVX2F32, &vectorAVX2F64
 	default:
-		vector32, vector64 = nil, nil
+		vector32, vector64 = new(vector[float32]), new(vector[float64])
 	}
 }

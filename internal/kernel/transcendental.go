@@ -57,13 +57,32 @@ func isNarrow[T Float]() bool {
 }
 
 // Exp is e to the power x.
-func Exp[T Float](dst, x []T) { eachOf(dst, x, exp24, math.Exp) }
+func Exp[T Float](dst, x []T) {
+	if vectorOf[T]().exp.run(dst[:len(x)], x) {
+		return
+	}
+	eachOf(dst, x, exp24, math.Exp)
+}
 
 // Expm1 is e to the power x, minus 1, without losing small x.
 func Expm1[T Float](dst, x []T) { each(dst, x, math.Expm1) }
 
 // Log is the natural logarithm: -Inf at either zero, NaN below.
-func Log[T Float](dst, x []T) { each(dst, x, math.Log) }
+func Log[T Float](dst, x []T) {
+	if vectorOf[T]().log.run(dst[:len(x)], x) {
+		return
+	}
+	eachOf(dst, x, math.Log, logarithm)
+}
+
+// logarithm is math.Log, which is wrong below the normal numbers on some
+// processors.
+func logarithm(x float64) float64 {
+	if x > 0 && x < 0x1p-1022 {
+		return math.Log(x*0x1p64) - 64*math.Ln2
+	}
+	return math.Log(x)
+}
 
 // Log1p is log(1 + x) without losing small x: -Inf at -1, NaN below.
 func Log1p[T Float](dst, x []T) { each(dst, x, math.Log1p) }
@@ -75,14 +94,29 @@ func Sin[T Float](dst, x []T) { each(dst, x, math.Sin) }
 func Cos[T Float](dst, x []T) { each(dst, x, math.Cos) }
 
 // Tanh is the hyperbolic tangent.
-func Tanh[T Float](dst, x []T) { eachOf(dst, x, tanh24, math.Tanh) }
+func Tanh[T Float](dst, x []T) {
+	if vectorOf[T]().tanh.run(dst[:len(x)], x) {
+		return
+	}
+	eachOf(dst, x, tanh24, math.Tanh)
+}
 
 // Sigmoid is 1/(1 + e^-x). It overflows at neither end.
-func Sigmoid[T Float](dst, x []T) { eachOf(dst, x, sigmoid24, sigmoid) }
+func Sigmoid[T Float](dst, x []T) {
+	if vectorOf[T]().sigmoid.run(dst[:len(x)], x) {
+		return
+	}
+	eachOf(dst, x, sigmoid24, sigmoid)
+}
 
 // Gelu is x·Φ(x), with the exact normal distribution function (Hendrycks and
 // Gimpel, "Gaussian error linear units", 2016). It is -0 at -Inf.
-func Gelu[T Float](dst, x []T) { each(dst, x, gelu) }
+func Gelu[T Float](dst, x []T) {
+	if vectorOf[T]().gelu.run(dst[:len(x)], x) {
+		return
+	}
+	each(dst, x, gelu)
+}
 
 // GeluTanh is the approximation x·(1 + tanh u)/2, u = √(2/π)·(x + 0.044715·x³),
 // of the same paper. It is -0 at -Inf.

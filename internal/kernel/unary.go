@@ -12,6 +12,9 @@ func Copy[T any](dst, x []T) { copy(dst[:len(x)], x) }
 // Neg is -x: it turns the sign bit, of zeros and NaNs too.
 func Neg[T Float](dst, x []T) {
 	dst = dst[:len(x)]
+	if vectorOf[T]().neg.run(dst, x) {
+		return
+	}
 	for i, v := range x {
 		dst[i] = -v
 	}
@@ -20,6 +23,9 @@ func Neg[T Float](dst, x []T) {
 // Abs is |x|: it clears the sign bit, of zeros and NaNs too.
 func Abs[T Float](dst, x []T) {
 	dst = dst[:len(x)]
+	if vectorOf[T]().abs.run(dst, x) {
+		return
+	}
 	for i, v := range x {
 		dst[i] = T(math.Abs(float64(v)))
 	}
@@ -42,6 +48,9 @@ func Sign[T Float](dst, x []T) {
 // Square is x·x.
 func Square[T Float](dst, x []T) {
 	dst = dst[:len(x)]
+	if vectorOf[T]().square.run(dst, x) {
+		return
+	}
 	for i, v := range x {
 		dst[i] = v * v
 	}
@@ -50,6 +59,9 @@ func Square[T Float](dst, x []T) {
 // Sqrt is the square root, correctly rounded: NaN below 0, and -0 at -0.
 func Sqrt[T Float](dst, x []T) {
 	dst = dst[:len(x)]
+	if vectorOf[T]().sqrt.run(dst, x) {
+		return
+	}
 	for i, v := range x {
 		dst[i] = T(math.Sqrt(float64(v)))
 	}
@@ -58,6 +70,9 @@ func Sqrt[T Float](dst, x []T) {
 // Recip is 1/x, correctly rounded: an infinity of its sign at a zero.
 func Recip[T Float](dst, x []T) {
 	dst = dst[:len(x)]
+	if vectorOf[T]().recip.run(dst, x) {
+		return
+	}
 	for i, v := range x {
 		dst[i] = 1 / v
 	}
@@ -66,6 +81,9 @@ func Recip[T Float](dst, x []T) {
 // Relu is x where it is positive and +0 elsewhere, at -0 too. NaN stays NaN.
 func Relu[T Float](dst, x []T) {
 	dst = dst[:len(x)]
+	if vectorOf[T]().relu.run(dst, x) {
+		return
+	}
 	for i, v := range x {
 		if v <= 0 {
 			v = 0
@@ -77,6 +95,9 @@ func Relu[T Float](dst, x []T) {
 // AddC is x + c.
 func AddC[T Number](dst, x []T, c T) {
 	dst = dst[:len(x)]
+	if vectorOf[T]().addC.run(dst, x, c) {
+		return
+	}
 	for i, v := range x {
 		dst[i] = v + c
 	}
@@ -85,6 +106,9 @@ func AddC[T Number](dst, x []T, c T) {
 // RsubC is c - x.
 func RsubC[T Number](dst, x []T, c T) {
 	dst = dst[:len(x)]
+	if vectorOf[T]().rsubC.run(dst, x, c) {
+		return
+	}
 	for i, v := range x {
 		dst[i] = c - v
 	}
@@ -93,6 +117,9 @@ func RsubC[T Number](dst, x []T, c T) {
 // MulC is c·x.
 func MulC[T Number](dst, x []T, c T) {
 	dst = dst[:len(x)]
+	if vectorOf[T]().mulC.run(dst, x, c) {
+		return
+	}
 	for i, v := range x {
 		dst[i] = v * c
 	}

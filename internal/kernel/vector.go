@@ -18,6 +18,13 @@ type vector[T Number] struct {
 	tile      [15][9]tileFunc[T]
 	copyRows  func(k int, src *T, ss int, dst *T, ds int, n int)
 	transpose func(k int, src *T, ss int, rows int, dst *T, ds int)
+
+	add, sub, mul, div, max, min                       binaryFunc[T]
+	tanhGrad, sigmoidGrad, sqrtGrad, reluGrad, absGrad binaryFunc[T]
+	geluGrad                                           binaryFunc[T]
+	neg, abs, square, sqrt, recip, relu                unaryFunc[T]
+	exp, log, tanh, sigmoid, gelu                      unaryFunc[T]
+	addC, rsubC, mulC                                  scalarFunc[T]
 }
 
 type tileFunc[T Number] func(k int, a *T, ars, acs, strip int, b *T, brs int, c *T, crs int, last, strips, more int)
@@ -26,13 +33,15 @@ type tileFunc[T Number] func(k int, a *T, ars, acs, strip int, b *T, brs int, c 
 // collection waits for it.
 const chunk = 1 << 16
 
-// The vectors of the path in use; nil without assembly.
+// The vectors of the path in use, without any function where there is no
+// assembly.
 var (
-	vector32 *vector[float32]
-	vector64 *vector[float64]
+	vector32  = new(vector[float32])
+	vector64  = new(vector[float64])
+	vectorInt = new(vector[int64])
 )
 
-// vectorOf is the vector of T, nil where there is none.
+// vectorOf is the vector of T.
 func vectorOf[T Number]() *vector[T] {
 	if v, ok := any(vector32).(*vector[T]); ok {
 		return v
@@ -40,7 +49,52 @@ func vectorOf[T Number]() *vector[T] {
 	if v, ok := any(vector64).(*vector[T]); ok {
 		return v
 	}
-	return nil
+	return any(vectorInt).(*vector[T])
+}
+
+// Elementwise functions give an element the same bits whatever its place and
+// n, also where dst is an operand. Their method run applies them to slices of
+// one length and reports whether there is such a function.
+type (
+	unaryFunc[T Number]  func(dst, x *T, n int)
+	binaryFunc[T Number] func(dst, a, b *T, n int)
+	scalarFunc[T Number] func(dst, x *T, n int, c T)
+)
+
+func (f unaryFunc[T]) run(dst, x []T) bool {
+	if f == nil {
+		return false
+	}
+	for len(x) > chunk {
+		f(head(dst), head(x), chunk)
+		dst, x = dst[chunk:], x[chunk:]
+	}
+	f(head(dst), head(x), len(x))
+	return true
+}
+
+func (f binaryFunc[T]) run(dst, a, b []T) bool {
+	if f == nil {
+		return false
+	}
+	for len(a) > chunk {
+		f(head(dst), head(a), head(b), chunk)
+		dst, a, b = dst[chunk:], a[chunk:], b[chunk:]
+	}
+	f(head(dst), head(a), head(b), len(a))
+	return true
+}
+
+func (f scalarFunc[T]) run(dst, x []T, c T) bool {
+	if f == nil {
+		return false
+	}
+	for len(x) > chunk {
+		f(head(dst), head(x), chunk, c)
+		dst, x = dst[chunk:], x[chunk:]
+	}
+	f(head(dst), head(x), len(x), c)
+	return true
 }
 
 // head is the address of the first element, hidden from escape analysis:

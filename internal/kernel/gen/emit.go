@@ -27,24 +27,26 @@ func (s isa) String() string { return [...]string{"AVX2", "AVX512"}[s] }
 type emitter struct {
 	*build.Context
 	isa    isa
-	bits   int // of an element: 32 or 64
+	bits   int // of an element in a register: 32 or 64
+	memory int // of an element in memory: 32 where float64 computes for float32
 	consts map[uint64]operand.Mem
 	labels int
 	names  []string // functions written, in order
 }
 
 func newEmitter(s isa, bits int) *emitter {
-	return &emitter{Context: build.NewContext(), isa: s, bits: bits, consts: map[uint64]operand.Mem{}}
+	return &emitter{Context: build.NewContext(), isa: s, bits: bits, memory: bits, consts: map[uint64]operand.Mem{}}
 }
 
 // size is the bytes of an element, width those of a vector, lanes the elements
-// of a vector.
-func (e *emitter) size() int  { return e.bits / 8 }
-func (e *emitter) width() int { return 32 << e.isa }
-func (e *emitter) lanes() int { return e.width() / e.size() }
+// of a vector, and stride the bytes of memory that those take.
+func (e *emitter) size() int   { return e.bits / 8 }
+func (e *emitter) width() int  { return 32 << e.isa }
+func (e *emitter) lanes() int  { return e.width() / e.size() }
+func (e *emitter) stride() int { return e.lanes() * e.memory / 8 }
 
-// float is the Go type of an element.
-func (e *emitter) float() string { return fmt.Sprintf("float%d", e.bits) }
+// float is the Go type of an element in memory.
+func (e *emitter) float() string { return fmt.Sprintf("float%d", e.memory) }
 
 // fun begins a function; its full name carries the element size and the
 // instruction set.
@@ -59,7 +61,7 @@ func (e *emitter) fun(name, signature, doc string) {
 }
 
 // full is the name of a function of this element size and instruction set.
-func (e *emitter) full(name string) string { return fmt.Sprintf("%sF%d%v", name, e.bits, e.isa) }
+func (e *emitter) full(name string) string { return fmt.Sprintf("%sF%d%v", name, e.memory, e.isa) }
 
 // ret ends a function.
 func (e *emitter) ret() {
@@ -105,7 +107,7 @@ func (e *emitter) cbits(bits uint64) operand.Op {
 	if m, ok := e.consts[bits]; ok {
 		return broadcast{m}
 	}
-	m := e.StaticGlobal(fmt.Sprintf("c%0*x", e.bits/4, bits))
+	m := e.StaticGlobal(fmt.Sprintf("x%0*x", e.bits/4, bits))
 	e.DataAttributes(attr.RODATA | attr.NOPTR)
 	copies := 1
 	if e.isa == avx2 {
@@ -343,3 +345,79 @@ func (e *emitter) storeTail(x reg.Register, m operand.Mem, mask reg.Register) {
 }
 
 func (e *emitter) store(x reg.Register, m operand.Mem) { e.op("VMOVU", x, m) }
+
+// half is the lower half of a vector.
+func half(x reg.VecVirtual) reg.Register {
+	if x.Size() == 64 {
+		return x.AsY()
+	}
+	return x.AsX()
+}
+
+// fetch and put read and write a vector, fetchTail and putTail the lanes of a
+// mask; they convert where memory holds narrower elements.
+func (e *emitter) fetch(m operand.Mem) reg.VecVirtual {
+	if e.memory == e.bits {
+		return e.load(m)
+	}
+	d := e.vec()
+	e.VCVTPS2PD(m, d)
+	return d
+}
+
+func (e *emitter) put(x reg.VecVirtual, m operand.Mem) {
+	if e.memory == e.bits {
+		e.store(x, m)
+		return
+	}
+	y := e.vec()
+	e.narrow(x, half(y))
+	e.VMOVUPS(half(y), m)
+}
+
+// narrow converts to float32.
+func (e *emitter) narrow(x reg.VecVirtual, y reg.Register) {
+	if e.isa == avx512 {
+		e.VCVTPD2PS(x, y)
+	} else {
+		e.VCVTPD2PSY(x, y)
+	}
+}
+
+func (e *emitter) fetchTail(m operand.Mem, mask reg.Register) reg.VecVirtual {
+	if e.memory == e.bits {
+		return e.loadTail(m, mask)
+	}
+	d := e.vec()
+	if e.isa == avx512 {
+		e.VCVTPS2PD_Z(m, mask, d)
+		return d
+	}
+	e.VMASKMOVPS(m, e.narrowMask(mask), half(d))
+	e.VCVTPS2PD(half(d), d)
+	return d
+}
+
+func (e *emitter) putTail(x reg.VecVirtual, m operand.Mem, mask reg.Register) {
+	if e.memory == e.bits {
+		e.storeTail(x, m, mask)
+		return
+	}
+	y := e.vec()
+	e.narrow(x, half(y))
+	if e.isa == avx512 {
+		e.VMOVUPS(half(y), mask, m)
+	} else {
+		e.VMASKMOVPS(half(y), e.narrowMask(mask), m)
+	}
+}
+
+// narrowMask is the AVX2 mask for four float32 of that for four float64: the
+// even 32-bit words of its halves.
+func (e *emitter) narrowMask(mask reg.Register) reg.Register {
+	high, d := e.XMM(), e.XMM()
+	low := mask.(reg.VecVirtual).AsX()
+	e.VEXTRACTF128(operand.U8(1), mask, high)
+	e.VSHUFPS(operand.U8(0x88), high, low, d)
+	return d
+}

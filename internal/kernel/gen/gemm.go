@@ -55,7 +55,7 @@ func (e *emitter) tile(h, v int) {
 
 	// The lines of c are asked for before they are needed.
 	near := e.label("near")
-	e.CMPQ(k, operand.Imm(prefetchDepth))
+	e.CMPQ(k, operand.U32(prefetchDepth))
 	e.JL(operand.LabelRef(near))
 	crows := e.GP64()
 	e.MOVQ(c, crows)

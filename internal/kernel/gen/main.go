@@ -25,6 +25,9 @@ var units = []struct {
 	write func(*emitter)
 }{
 	{"gemm", (*emitter).gemm},
+	{"arithmetic", (*emitter).arithmetic},
+	{"transcendental", (*emitter).transcendental},
+	{"normal", (*emitter).normalUnit},
 }
 
 func main() {
@@ -39,6 +42,9 @@ func main() {
 				e := newEmitter(s, bits)
 				e.ConstraintExpr("amd64")
 				u.write(e)
+				if len(e.names) == 0 {
+					continue
+				}
 				base := filepath.Join(*out, fmt.Sprintf("%s%d_%s_amd64", u.name, bits, strings.ToLower(s.String())))
 				if err := e.print(base); err != nil {
 					log.Fatalf("%s: %v", base, err)

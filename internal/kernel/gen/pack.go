@@ -13,7 +13,7 @@ func (e *emitter) copyRows() {
 	wide, one, two, end := e.label("wide"), e.label("one"), e.label("two"), e.label("end")
 	e.TESTQ(k, k)
 	e.JZ(operand.LabelRef(end))
-	e.CMPQ(n, operand.Imm(uint64(e.lanes())))
+	e.CMPQ(n, operand.U32(e.lanes()))
 	e.JG(operand.LabelRef(wide))
 
 	mask := e.tailMask(n)
@@ -26,7 +26,7 @@ func (e *emitter) copyRows() {
 	e.JMP(operand.LabelRef(end))
 
 	e.Label(wide)
-	e.SUBQ(operand.Imm(uint64(e.lanes())), n)
+	e.SUBQ(operand.U32(e.lanes()), n)
 	mask = e.tailMask(n)
 	e.Label(two)
 	e.PREFETCHT0(operand.Mem{Base: src, Index: ss, Scale: 8})
@@ -51,14 +51,14 @@ func (e *emitter) transpose() {
 	loop, tail, end := e.label("loop"), e.label("tail"), e.label("end")
 
 	e.Label(loop)
-	e.CMPQ(k, operand.Imm(uint64(e.lanes())))
+	e.CMPQ(k, operand.U32(e.lanes()))
 	e.JL(operand.LabelRef(tail))
 	for _, column := range e.turned(src, ss, rows, func(m operand.Mem) reg.VecVirtual { return e.load(m) }) {
 		e.storeTail(column, operand.Mem{Base: dst}, out)
 		e.ADDQ(ds, dst)
 	}
-	e.ADDQ(operand.Imm(uint64(e.width())), src)
-	e.SUBQ(operand.Imm(uint64(e.lanes())), k)
+	e.ADDQ(operand.U32(e.width()), src)
+	e.SUBQ(operand.U32(e.lanes()), k)
 	e.JMP(operand.LabelRef(loop))
 
 	e.Label(tail)
@@ -88,7 +88,7 @@ func (e *emitter) turned(src, ss, rows reg.GPVirtual, load func(operand.Mem) reg
 		v = append(v, load(operand.Mem{Base: p}))
 		if i < e.lanes()-1 {
 			e.LEAQ(operand.Mem{Base: p, Index: ss, Scale: 1}, next)
-			e.CMPQ(rows, operand.Imm(uint64(i+1)))
+			e.CMPQ(rows, operand.U32(i+1))
 			e.CMOVQGT(next, p)
 		}
 	}
