@@ -20,6 +20,43 @@ const (
 	opCast
 	opDetach
 
+	opReciprocal
+	opRsqrt
+	opSin
+	opCos
+	opTan
+	opAsin
+	opAcos
+	opAtan
+	opSinh
+	opCosh
+	opAsinh
+	opAcosh
+	opAtanh
+	opExpm1
+	opLog1p
+	opExp2
+	opLog2
+	opLog10
+	opErf
+	opErfc
+	opLgamma
+	opDigamma
+	opPolygamma
+	opSoftplus
+	opLogSigmoid
+	opSilu
+	opGeluTanh
+	opLeakyRelu
+	opClamp
+	opSign
+	opFloor
+	opCeil
+	opRound
+	opTrunc
+	opNot
+	opIsNaN
+
 	// elementwise, two or three operands
 	opAdd
 	opSub
@@ -35,12 +72,27 @@ const (
 	opLe
 	opEq
 	opNe
+	opAtan2
+	opLogAddExp
+	opXLogY
+	opMod
+	opAnd
+	opOr
 
 	// products
 	opMatMul
 	opDot
 	opLinear
 
+	// matrices
+	opSolve
+	opSolveTriangular
+	opCholesky
+	opInverse
+	opDet
+	opSlogDet
+
+	// windows
 	opConv
 	opConvTranspose
 	opMaxPool
@@ -88,6 +140,14 @@ const (
 	// what gradient rules are written in
 	opNegMul
 	opAbsGrad
+	opAsinhGrad
+	opAtan2Grad
+	opLogAddExpGrad
+	opSoftplusGrad
+	opSiluGrad
+	opGeluTanhGrad
+	opLeakyReluGrad
+	opClampGrad
 	opTanhGrad
 	opSigmoidGrad
 	opReluGrad
@@ -117,6 +177,7 @@ const (
 	opBatchNormGrad
 	opLSTMGatesGrad
 	opGRUGatesGrad
+	opCofactors
 
 	numOps
 )

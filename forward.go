@@ -156,10 +156,17 @@ func (out *Tangents) visit(w *worker, n int32) {
 	w.set(n)
 	w.tangents = resize(w.tangents, int(w.nIn))
 	w.made = resize(w.made, int(w.nOut))
+	some := false
 	for i := range w.tangents {
 		if x := out.refs[w.value(i)]; x.l != nil && x.l != pending && !w.op.nograd.in(i) {
 			w.tangents[i] = x
+			some = true
 		}
+	}
+	if !some {
+		// The operands looked as if they depended on a seed, until a rule left
+		// an output out.
+		return
 	}
 	switch o := w.op; {
 	case o.tangent != nil:

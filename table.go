@@ -151,7 +151,7 @@ type sample struct {
 type operand struct {
 	shape  []int
 	lo, hi float64
-	kind   byte // 'f' float, 's' float that is a whole number, 'i' index below hi, 'b' mask, 'o' ascending offsets from 0 to at most hi
+	kind   byte // 'f' float, 's' float that is a whole number, 'i' index below hi, 'b' mask, 'd' float matrices with a heavy diagonal, 'o' ascending offsets from 0 to at most hi
 }
 
 func f(shape ...int) operand   { return operand{shape: shape, lo: -2, hi: 2, kind: 'f'} }
@@ -169,6 +169,11 @@ func flags(shape ...int) operand        { return operand{shape: shape, kind: 'b'
 func offsets(n int, shape ...int) operand {
 	return operand{shape: shape, hi: float64(n), kind: 'o'}
 }
+
+// dominant draws matrices of which the diagonal outweighs the rest, so that they
+// are far from singular and their symmetric part is positive definite.
+func dominant(shape ...int) operand { return operand{shape: shape, lo: -1, hi: 1, kind: 'd'} }
+
 func on(in ...operand) sample { return sample{in: in} }
 func (s sample) with(at attrs) sample {
 	s.at = at
@@ -204,8 +209,13 @@ func (o operand) draw(rng *rand.Rand, dt DType) *Tensor {
 	d := make([]float64, n)
 	for i := range d {
 		d[i] = o.lo + float64((o.hi-o.lo)*rng.Float64())
-		if o.kind == 's' {
+		switch o.kind {
+		case 's':
 			d[i] = math.Floor(d[i])
+		case 'd':
+			if c := o.shape[len(o.shape)-1]; i/c%c == i%c {
+				d[i] += float64(c)
+			}
 		}
 	}
 	x := New(d, shapeOrScalar(o.shape)...)

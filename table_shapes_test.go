@@ -161,10 +161,10 @@ func TestEveryRowHasAMethod(t *testing.T) {
 	functions := map[string]string{"where": "Where", "concat": "Concat", "stack": "Stack"}
 	// Rows whose method is not simply the row's name, and methods that are
 	// other forms of a row.
-	named := map[string]string{"matmul": "MatMul", "logsumexp": "LogSumExp", "rms_norm": "RMSNorm", "lstm_gates": "LSTMGates", "gru_gates": "GRUGates"}
+	named := map[string]string{"matmul": "MatMul", "logsumexp": "LogSumExp", "rms_norm": "RMSNorm", "lstm_gates": "LSTMGates", "gru_gates": "GRUGates", "slogdet": "SlogDet", "logaddexp": "LogAddExp", "xlogy": "XLogY", "isnan": "IsNaN"}
 	forms := map[string]string{
 		"T": "transpose", "Index": "slice", "CrossEntropySum": "cross_entropy", "CrossEntropyEach": "cross_entropy",
-		"EmbeddingBagSum": "embedding_bag", "MaxPoolPlaces": "max_pool", "BatchNormWith": "batch_norm",
+		"EmbeddingBagSum": "embedding_bag", "SoftplusBeta": "softplus", "MaxPoolPlaces": "max_pool", "BatchNormWith": "batch_norm",
 	}
 	for _, name := range []string{"sum", "mean", "max", "min", "logsumexp"} {
 		forms[camel(name, named)+"Keep"] = name
