@@ -77,14 +77,14 @@ func whereAs[T Element](dst ref, in []ref) {
 // side that was not chosen gets a gradient of exactly 0, whatever its value.
 func Where(cond, a, b *Tensor) *Tensor { return apply3(opWhere, nil, cond, a, b) }
 
-// compare defines a comparison.
-func compare(code opcode, name, doc string, k32 func([]bool, []float32, []float32), k64 func([]bool, []float64, []float64), ki func([]bool, []int64, []int64)) {
+// compare defines a comparison; of bools only where kb is not nil.
+func compare(code opcode, name, doc string, k32 func([]bool, []float32, []float32), k64 func([]bool, []float64, []float64), ki func([]bool, []int64, []int64), kb func(dst, a, b []bool)) {
 	define(code, op{name: name, doc: doc, arity: 2, flags: constantOp,
 		eval: func(m *machine) {
 			m.sameDType(0, 1)
 			a, b := m.in[0], m.in[1]
-			if a.l.DType == Bool {
-				throw(fail(ErrDType, m.op.name, "Cast to int64 first", "bool tensors are not compared"))
+			if a.l.DType == Bool && kb == nil {
+				throw(fail(ErrDType, m.op.name, "Cast to int64 first", "bool tensors have no order"))
 			}
 			la, lb, lo := m.broadcast2(a, b)
 			dst := m.produce(m.layout(Bool, lo.Shape...))
@@ -93,8 +93,10 @@ func compare(code opcode, name, doc string, k32 func([]bool, []float32, []float3
 				compareAs(dst, a, b, la, lb, k32)
 			case Float64:
 				compareAs(dst, a, b, la, lb, k64)
-			default:
+			case Int64:
 				compareAs(dst, a, b, la, lb, ki)
+			default:
+				compareAs(dst, a, b, la, lb, kb)
 			}
 		},
 		samples: pairs(f),
@@ -113,12 +115,12 @@ func compareAs[T Element](dst, a, b ref, la, lb *array.Layout, k func([]bool, []
 }
 
 func init() {
-	compare(opGt, "gt", "a > b", kernel.Gt[float32], kernel.Gt[float64], kernel.Gt[int64])
-	compare(opGe, "ge", "a ≥ b", kernel.Ge[float32], kernel.Ge[float64], kernel.Ge[int64])
-	compare(opLt, "lt", "a < b", kernel.Lt[float32], kernel.Lt[float64], kernel.Lt[int64])
-	compare(opLe, "le", "a ≤ b", kernel.Le[float32], kernel.Le[float64], kernel.Le[int64])
-	compare(opEq, "eq", "a = b", kernel.Eq[float32], kernel.Eq[float64], kernel.Eq[int64])
-	compare(opNe, "ne", "a ≠ b", kernel.Ne[float32], kernel.Ne[float64], kernel.Ne[int64])
+	compare(opGt, "gt", "a > b", kernel.Gt[float32], kernel.Gt[float64], kernel.Gt[int64], nil)
+	compare(opGe, "ge", "a ≥ b", kernel.Ge[float32], kernel.Ge[float64], kernel.Ge[int64], nil)
+	compare(opLt, "lt", "a < b", kernel.Lt[float32], kernel.Lt[float64], kernel.Lt[int64], nil)
+	compare(opLe, "le", "a ≤ b", kernel.Le[float32], kernel.Le[float64], kernel.Le[int64], nil)
+	compare(opEq, "eq", "a = b", kernel.Eq[float32], kernel.Eq[float64], kernel.Eq[int64], kernel.Same)
+	compare(opNe, "ne", "a ≠ b", kernel.Ne[float32], kernel.Ne[float64], kernel.Ne[int64], kernel.Differ)
 }
 
 // Gt returns x > y as a bool tensor. Comparisons with NaN are false.
@@ -133,10 +135,10 @@ func (x *Tensor) Lt(y *Tensor) *Tensor { return apply2(opLt, nil, x, y) }
 // Le returns x ≤ y as a bool tensor.
 func (x *Tensor) Le(y *Tensor) *Tensor { return apply2(opLe, nil, x, y) }
 
-// Eq returns x = y as a bool tensor.
+// Eq returns x = y as a bool tensor; x and y may be bool tensors too.
 func (x *Tensor) Eq(y *Tensor) *Tensor { return apply2(opEq, nil, x, y) }
 
-// Ne returns x ≠ y as a bool tensor. NaN differs from everything.
+// Ne returns x ≠ y as a bool tensor; x and y may be bool tensors too. NaN differs from everything.
 func (x *Tensor) Ne(y *Tensor) *Tensor { return apply2(opNe, nil, x, y) }
 
 // ternary evaluates an elementwise op of three float operands.
