@@ -102,6 +102,7 @@ const (
 	opLayerNorm
 	opRMSNorm
 	opBatchNorm
+	opDropout
 
 	// recurrent cells
 	opLSTMGates
