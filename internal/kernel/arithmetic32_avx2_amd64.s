@@ -908,72 +908,57 @@ end75:
 	VZEROUPPER
 	RET
 
-// func tanhGradF32AVX2(dst *float32, a *float32, b *float32, n int)
+// func divCF32AVX2(dst *float32, x *float32, n int, c float32)
 // Requires: AVX
-TEXT ·tanhGradF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ    dst+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    b+16(FP), DX
-	MOVQ    n+24(FP), BX
-	VMOVUPS x3f800000<>+0(SB), Y0
+TEXT ·divCF32AVX2(SB), NOSPLIT, $0-28
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS c+24(FP), Y0
 
 loop76:
-	CMPQ    BX, $0x00000010
+	CMPQ    DX, $0x00000010
 	JL      next77
 	VMOVUPS (CX), Y1
-	VMOVUPS (DX), Y2
-	VMULPS  Y2, Y2, Y2
-	VSUBPS  Y2, Y0, Y2
-	VMULPS  Y2, Y1, Y1
+	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)
 	VMOVUPS 32(CX), Y1
-	VMOVUPS 32(DX), Y2
-	VMULPS  Y2, Y2, Y2
-	VSUBPS  Y2, Y0, Y2
-	VMULPS  Y2, Y1, Y1
+	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000010, BX
+	SUBQ    $0x00000010, DX
 	JMP     loop76
 
 next77:
 loop78:
-	CMPQ    BX, $0x00000008
+	CMPQ    DX, $0x00000008
 	JL      next79
 	VMOVUPS (CX), Y1
-	VMOVUPS (DX), Y2
-	VMULPS  Y2, Y2, Y2
-	VSUBPS  Y2, Y0, Y2
-	VMULPS  Y2, Y1, Y1
+	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000008, BX
+	SUBQ    $0x00000008, DX
 	JMP     loop78
 
 next79:
-	TESTQ      BX, BX
+	TESTQ      DX, DX
 	JZ         end80
-	LEAQ       ones<>+32(SB), SI
-	NEGQ       BX
-	VMOVUPS    (SI)(BX*4), Y1
+	LEAQ       ones<>+32(SB), BX
+	NEGQ       DX
+	VMOVUPS    (BX)(DX*4), Y1
 	VMASKMOVPS (CX), Y1, Y2
-	VMASKMOVPS (DX), Y1, Y3
-	VMULPS     Y3, Y3, Y3
-	VSUBPS     Y3, Y0, Y0
-	VMULPS     Y0, Y2, Y0
+	VDIVPS     Y0, Y2, Y0
 	VMASKMOVPS Y0, Y1, (AX)
 
 end80:
 	VZEROUPPER
 	RET
 
-// func sigmoidGradF32AVX2(dst *float32, a *float32, b *float32, n int)
+// func tanhGradF32AVX2(dst *float32, a *float32, b *float32, n int)
 // Requires: AVX
-TEXT ·sigmoidGradF32AVX2(SB), NOSPLIT, $0-32
+TEXT ·tanhGradF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ    dst+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    b+16(FP), DX
@@ -985,14 +970,14 @@ loop81:
 	JL      next82
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
-	VSUBPS  Y2, Y0, Y3
-	VMULPS  Y3, Y2, Y2
+	VMULPS  Y2, Y2, Y2
+	VSUBPS  Y2, Y0, Y2
 	VMULPS  Y2, Y1, Y1
 	VMOVUPS Y1, (AX)
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 32(DX), Y2
-	VSUBPS  Y2, Y0, Y3
-	VMULPS  Y3, Y2, Y2
+	VMULPS  Y2, Y2, Y2
+	VSUBPS  Y2, Y0, Y2
 	VMULPS  Y2, Y1, Y1
 	VMOVUPS Y1, 32(AX)
 	ADDQ    $0x00000040, AX
@@ -1007,8 +992,8 @@ loop83:
 	JL      next84
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
-	VSUBPS  Y2, Y0, Y3
-	VMULPS  Y3, Y2, Y2
+	VMULPS  Y2, Y2, Y2
+	VSUBPS  Y2, Y0, Y2
 	VMULPS  Y2, Y1, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
@@ -1025,12 +1010,75 @@ next84:
 	VMOVUPS    (SI)(BX*4), Y1
 	VMASKMOVPS (CX), Y1, Y2
 	VMASKMOVPS (DX), Y1, Y3
+	VMULPS     Y3, Y3, Y3
+	VSUBPS     Y3, Y0, Y0
+	VMULPS     Y0, Y2, Y0
+	VMASKMOVPS Y0, Y1, (AX)
+
+end85:
+	VZEROUPPER
+	RET
+
+// func sigmoidGradF32AVX2(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX
+TEXT ·sigmoidGradF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ    dst+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS x3f800000<>+0(SB), Y0
+
+loop86:
+	CMPQ    BX, $0x00000010
+	JL      next87
+	VMOVUPS (CX), Y1
+	VMOVUPS (DX), Y2
+	VSUBPS  Y2, Y0, Y3
+	VMULPS  Y3, Y2, Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 32(DX), Y2
+	VSUBPS  Y2, Y0, Y3
+	VMULPS  Y3, Y2, Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000010, BX
+	JMP     loop86
+
+next87:
+loop88:
+	CMPQ    BX, $0x00000008
+	JL      next89
+	VMOVUPS (CX), Y1
+	VMOVUPS (DX), Y2
+	VSUBPS  Y2, Y0, Y3
+	VMULPS  Y3, Y2, Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000008, BX
+	JMP     loop88
+
+next89:
+	TESTQ      BX, BX
+	JZ         end90
+	LEAQ       ones<>+32(SB), SI
+	NEGQ       BX
+	VMOVUPS    (SI)(BX*4), Y1
+	VMASKMOVPS (CX), Y1, Y2
+	VMASKMOVPS (DX), Y1, Y3
 	VSUBPS     Y3, Y0, Y0
 	VMULPS     Y0, Y3, Y0
 	VMULPS     Y0, Y2, Y0
 	VMASKMOVPS Y0, Y1, (AX)
 
-end85:
+end90:
 	VZEROUPPER
 	RET
 
@@ -1042,9 +1090,9 @@ TEXT ·sqrtGradF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 
-loop86:
+loop91:
 	CMPQ    BX, $0x00000010
-	JL      next87
+	JL      next92
 	VMOVUPS (CX), Y0
 	VMOVUPS (DX), Y1
 	VADDPS  Y1, Y1, Y1
@@ -1059,12 +1107,12 @@ loop86:
 	ADDQ    $0x00000040, CX
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000010, BX
-	JMP     loop86
+	JMP     loop91
 
-next87:
-loop88:
+next92:
+loop93:
 	CMPQ    BX, $0x00000008
-	JL      next89
+	JL      next94
 	VMOVUPS (CX), Y0
 	VMOVUPS (DX), Y1
 	VADDPS  Y1, Y1, Y1
@@ -1074,11 +1122,11 @@ loop88:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     loop88
+	JMP     loop93
 
-next89:
+next94:
 	TESTQ      BX, BX
-	JZ         end90
+	JZ         end95
 	LEAQ       ones<>+32(SB), SI
 	NEGQ       BX
 	VMOVUPS    (SI)(BX*4), Y0
@@ -1088,7 +1136,7 @@ next89:
 	VDIVPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 
-end90:
+end95:
 	VZEROUPPER
 	RET
 
@@ -1101,9 +1149,9 @@ TEXT ·reluGradF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-loop91:
+loop96:
 	CMPQ      BX, $0x00000020
-	JL        next92
+	JL        next97
 	VMOVUPS   (CX), Y1
 	VMOVUPS   (DX), Y2
 	VCMPPS    $0x12, Y0, Y2, Y2
@@ -1128,12 +1176,12 @@ loop91:
 	ADDQ      $0x00000080, CX
 	ADDQ      $0x00000080, DX
 	SUBQ      $0x00000020, BX
-	JMP       loop91
+	JMP       loop96
 
-next92:
-loop93:
+next97:
+loop98:
 	CMPQ      BX, $0x00000008
-	JL        next94
+	JL        next99
 	VMOVUPS   (CX), Y1
 	VMOVUPS   (DX), Y2
 	VCMPPS    $0x12, Y0, Y2, Y2
@@ -1143,11 +1191,11 @@ loop93:
 	ADDQ      $0x00000020, CX
 	ADDQ      $0x00000020, DX
 	SUBQ      $0x00000008, BX
-	JMP       loop93
+	JMP       loop98
 
-next94:
+next99:
 	TESTQ      BX, BX
-	JZ         end95
+	JZ         end100
 	LEAQ       ones<>+32(SB), SI
 	NEGQ       BX
 	VMOVUPS    (SI)(BX*4), Y1
@@ -1157,7 +1205,37 @@ next94:
 	VBLENDVPS  Y3, Y0, Y2, Y0
 	VMASKMOVPS Y0, Y1, (AX)
 
-end95:
+end100:
+	VZEROUPPER
+	RET
+
+// func whereF32AVX2(dst *float32, c *bool, a *float32, b *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·whereF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   c+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   b+24(FP), BX
+	MOVQ   n+32(FP), SI
+	VXORPS Y0, Y0, Y0
+
+loop101:
+	CMPQ      SI, $0x00000008
+	JL        end102
+	VPMOVZXBD (CX), Y1
+	VPCMPGTD  Y0, Y1, Y1
+	VMOVUPS   (DX), Y2
+	VMOVUPS   (BX), Y3
+	VBLENDVPS Y1, Y2, Y3, Y1
+	VMOVUPS   Y1, (AX)
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000008, CX
+	SUBQ      $0x00000008, SI
+	JMP       loop101
+
+end102:
 	VZEROUPPER
 	RET
 
@@ -1170,9 +1248,9 @@ TEXT ·absGradF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-loop96:
+loop103:
 	CMPQ      BX, $0x00000010
-	JL        next97
+	JL        next104
 	VMOVUPS   (CX), Y1
 	VMOVUPS   (DX), Y2
 	VANDPS    x80000000<>+0(SB), Y2, Y3
@@ -1195,12 +1273,12 @@ loop96:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       loop96
+	JMP       loop103
 
-next97:
-loop98:
+next104:
+loop105:
 	CMPQ      BX, $0x00000008
-	JL        next99
+	JL        next106
 	VMOVUPS   (CX), Y1
 	VMOVUPS   (DX), Y2
 	VANDPS    x80000000<>+0(SB), Y2, Y3
@@ -1214,11 +1292,11 @@ loop98:
 	ADDQ      $0x00000020, CX
 	ADDQ      $0x00000020, DX
 	SUBQ      $0x00000008, BX
-	JMP       loop98
+	JMP       loop105
 
-next99:
+next106:
 	TESTQ      BX, BX
-	JZ         end100
+	JZ         end107
 	LEAQ       ones<>+32(SB), SI
 	NEGQ       BX
 	VMOVUPS    (SI)(BX*4), Y1
@@ -1232,6 +1310,6 @@ next99:
 	VBLENDVPS  Y2, Y3, Y0, Y0
 	VMASKMOVPS Y0, Y1, (AX)
 
-end100:
+end107:
 	VZEROUPPER
 	RET

@@ -79,6 +79,11 @@ func rsubCF32AVX512(dst *float32, x *float32, n int, c float32)
 //go:noescape
 func mulCF32AVX512(dst *float32, x *float32, n int, c float32)
 
+// divCF32AVX512 is x/c.
+//
+//go:noescape
+func divCF32AVX512(dst *float32, x *float32, n int, c float32)
+
 // tanhGradF32AVX512 is a·(1 - b²).
 //
 //go:noescape
@@ -98,6 +103,11 @@ func sqrtGradF32AVX512(dst *float32, a *float32, b *float32, n int)
 //
 //go:noescape
 func reluGradF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+// whereF32AVX512 is a where c and b elsewhere, for as many of the first n as make whole vectors.
+//
+//go:noescape
+func whereF32AVX512(dst *float32, c *bool, a *float32, b *float32, n int)
 
 // absGradF32AVX512 is a·sign(b), +0 where b is 0, and b where it is NaN.
 //

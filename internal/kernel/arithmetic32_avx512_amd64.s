@@ -877,72 +877,57 @@ end75:
 	VZEROUPPER
 	RET
 
-// func tanhGradF32AVX512(dst *float32, a *float32, b *float32, n int)
+// func divCF32AVX512(dst *float32, x *float32, n int, c float32)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·tanhGradF32AVX512(SB), NOSPLIT, $0-32
+TEXT ·divCF32AVX512(SB), NOSPLIT, $0-28
 	MOVQ         dst+0(FP), AX
-	MOVQ         a+8(FP), CX
-	MOVQ         b+16(FP), DX
-	MOVQ         n+24(FP), BX
-	VBROADCASTSS x3f800000<>+0(SB), Z0
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS c+24(FP), Z0
 
 loop76:
-	CMPQ    BX, $0x00000020
+	CMPQ    DX, $0x00000020
 	JL      next77
 	VMOVUPS (CX), Z1
-	VMOVUPS (DX), Z2
-	VMULPS  Z2, Z2, Z2
-	VSUBPS  Z2, Z0, Z2
-	VMULPS  Z2, Z1, Z1
+	VDIVPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)
 	VMOVUPS 64(CX), Z1
-	VMOVUPS 64(DX), Z2
-	VMULPS  Z2, Z2, Z2
-	VSUBPS  Z2, Z0, Z2
-	VMULPS  Z2, Z1, Z1
+	VDIVPS  Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, BX
+	SUBQ    $0x00000020, DX
 	JMP     loop76
 
 next77:
 loop78:
-	CMPQ    BX, $0x00000010
+	CMPQ    DX, $0x00000010
 	JL      next79
 	VMOVUPS (CX), Z1
-	VMOVUPS (DX), Z2
-	VMULPS  Z2, Z2, Z2
-	VSUBPS  Z2, Z0, Z2
-	VMULPS  Z2, Z1, Z1
+	VDIVPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000010, BX
+	SUBQ    $0x00000010, DX
 	JMP     loop78
 
 next79:
-	TESTQ     BX, BX
+	TESTQ     DX, DX
 	JZ        end80
-	MOVL      $0xffffffff, SI
-	BZHIL     BX, SI, SI
-	KMOVW     SI, K1
+	MOVL      $0xffffffff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
 	VMOVUPS.Z (CX), K1, Z1
-	VMOVUPS.Z (DX), K1, Z2
-	VMULPS    Z2, Z2, Z2
-	VSUBPS    Z2, Z0, Z0
-	VMULPS    Z0, Z1, Z0
+	VDIVPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)
 
 end80:
 	VZEROUPPER
 	RET
 
-// func sigmoidGradF32AVX512(dst *float32, a *float32, b *float32, n int)
+// func tanhGradF32AVX512(dst *float32, a *float32, b *float32, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·sigmoidGradF32AVX512(SB), NOSPLIT, $0-32
+TEXT ·tanhGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         b+16(FP), DX
@@ -954,14 +939,14 @@ loop81:
 	JL      next82
 	VMOVUPS (CX), Z1
 	VMOVUPS (DX), Z2
-	VSUBPS  Z2, Z0, Z3
-	VMULPS  Z3, Z2, Z2
+	VMULPS  Z2, Z2, Z2
+	VSUBPS  Z2, Z0, Z2
 	VMULPS  Z2, Z1, Z1
 	VMOVUPS Z1, (AX)
 	VMOVUPS 64(CX), Z1
 	VMOVUPS 64(DX), Z2
-	VSUBPS  Z2, Z0, Z3
-	VMULPS  Z3, Z2, Z2
+	VMULPS  Z2, Z2, Z2
+	VSUBPS  Z2, Z0, Z2
 	VMULPS  Z2, Z1, Z1
 	VMOVUPS Z1, 64(AX)
 	ADDQ    $0x00000080, AX
@@ -976,8 +961,8 @@ loop83:
 	JL      next84
 	VMOVUPS (CX), Z1
 	VMOVUPS (DX), Z2
-	VSUBPS  Z2, Z0, Z3
-	VMULPS  Z3, Z2, Z2
+	VMULPS  Z2, Z2, Z2
+	VSUBPS  Z2, Z0, Z2
 	VMULPS  Z2, Z1, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
@@ -994,12 +979,75 @@ next84:
 	KMOVW     SI, K1
 	VMOVUPS.Z (CX), K1, Z1
 	VMOVUPS.Z (DX), K1, Z2
+	VMULPS    Z2, Z2, Z2
+	VSUBPS    Z2, Z0, Z0
+	VMULPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)
+
+end85:
+	VZEROUPPER
+	RET
+
+// func sigmoidGradF32AVX512(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·sigmoidGradF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSS x3f800000<>+0(SB), Z0
+
+loop86:
+	CMPQ    BX, $0x00000020
+	JL      next87
+	VMOVUPS (CX), Z1
+	VMOVUPS (DX), Z2
+	VSUBPS  Z2, Z0, Z3
+	VMULPS  Z3, Z2, Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 64(DX), Z2
+	VSUBPS  Z2, Z0, Z3
+	VMULPS  Z3, Z2, Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, 64(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000020, BX
+	JMP     loop86
+
+next87:
+loop88:
+	CMPQ    BX, $0x00000010
+	JL      next89
+	VMOVUPS (CX), Z1
+	VMOVUPS (DX), Z2
+	VSUBPS  Z2, Z0, Z3
+	VMULPS  Z3, Z2, Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000010, BX
+	JMP     loop88
+
+next89:
+	TESTQ     BX, BX
+	JZ        end90
+	MOVL      $0xffffffff, SI
+	BZHIL     BX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX), K1, Z1
+	VMOVUPS.Z (DX), K1, Z2
 	VSUBPS    Z2, Z0, Z0
 	VMULPS    Z0, Z2, Z0
 	VMULPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)
 
-end85:
+end90:
 	VZEROUPPER
 	RET
 
@@ -1011,9 +1059,9 @@ TEXT ·sqrtGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 
-loop86:
+loop91:
 	CMPQ    BX, $0x00000020
-	JL      next87
+	JL      next92
 	VMOVUPS (CX), Z0
 	VMOVUPS (DX), Z1
 	VADDPS  Z1, Z1, Z1
@@ -1028,12 +1076,12 @@ loop86:
 	ADDQ    $0x00000080, CX
 	ADDQ    $0x00000080, DX
 	SUBQ    $0x00000020, BX
-	JMP     loop86
+	JMP     loop91
 
-next87:
-loop88:
+next92:
+loop93:
 	CMPQ    BX, $0x00000010
-	JL      next89
+	JL      next94
 	VMOVUPS (CX), Z0
 	VMOVUPS (DX), Z1
 	VADDPS  Z1, Z1, Z1
@@ -1043,11 +1091,11 @@ loop88:
 	ADDQ    $0x00000040, CX
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000010, BX
-	JMP     loop88
+	JMP     loop93
 
-next89:
+next94:
 	TESTQ     BX, BX
-	JZ        end90
+	JZ        end95
 	MOVL      $0xffffffff, SI
 	BZHIL     BX, SI, SI
 	KMOVW     SI, K1
@@ -1057,7 +1105,7 @@ next89:
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)
 
-end90:
+end95:
 	VZEROUPPER
 	RET
 
@@ -1070,9 +1118,9 @@ TEXT ·reluGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-loop91:
+loop96:
 	CMPQ      BX, $0x00000040
-	JL        next92
+	JL        next97
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x12, Z0, Z2, K1
@@ -1097,12 +1145,12 @@ loop91:
 	ADDQ      $0x00000100, CX
 	ADDQ      $0x00000100, DX
 	SUBQ      $0x00000040, BX
-	JMP       loop91
+	JMP       loop96
 
-next92:
-loop93:
+next97:
+loop98:
 	CMPQ      BX, $0x00000010
-	JL        next94
+	JL        next99
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x12, Z0, Z2, K1
@@ -1112,11 +1160,11 @@ loop93:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       loop93
+	JMP       loop98
 
-next94:
+next99:
 	TESTQ     BX, BX
-	JZ        end95
+	JZ        end100
 	MOVL      $0xffffffff, SI
 	BZHIL     BX, SI, SI
 	KMOVW     SI, K1
@@ -1126,7 +1174,37 @@ next94:
 	VBLENDMPS Z0, Z1, K2, Z8
 	VMOVUPS   Z8, K1, (AX)
 
-end95:
+end100:
+	VZEROUPPER
+	RET
+
+// func whereF32AVX512(dst *float32, c *bool, a *float32, b *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·whereF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   c+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   b+24(FP), BX
+	MOVQ   n+32(FP), SI
+	VPXORD Z0, Z0, Z0
+
+loop101:
+	CMPQ      SI, $0x00000010
+	JL        end102
+	VPMOVZXBD (CX), Z0
+	VPTESTMD  Z0, Z0, K1
+	VMOVUPS   (DX), Z0
+	VMOVUPS   (BX), Z2
+	VBLENDMPS Z0, Z2, K1, Z1
+	VMOVUPS   Z1, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	ADDQ      $0x00000010, CX
+	SUBQ      $0x00000010, SI
+	JMP       loop101
+
+end102:
 	VZEROUPPER
 	RET
 
@@ -1139,9 +1217,9 @@ TEXT ·absGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-loop96:
+loop103:
 	CMPQ        BX, $0x00000020
-	JL          next97
+	JL          next104
 	VMOVUPS     (CX), Z1
 	VMOVUPS     (DX), Z2
 	VANDPS.BCST x80000000<>+0(SB), Z2, Z3
@@ -1164,12 +1242,12 @@ loop96:
 	ADDQ        $0x00000080, CX
 	ADDQ        $0x00000080, DX
 	SUBQ        $0x00000020, BX
-	JMP         loop96
+	JMP         loop103
 
-next97:
-loop98:
+next104:
+loop105:
 	CMPQ        BX, $0x00000010
-	JL          next99
+	JL          next106
 	VMOVUPS     (CX), Z1
 	VMOVUPS     (DX), Z2
 	VANDPS.BCST x80000000<>+0(SB), Z2, Z3
@@ -1183,11 +1261,11 @@ loop98:
 	ADDQ        $0x00000040, CX
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
-	JMP         loop98
+	JMP         loop105
 
-next99:
+next106:
 	TESTQ       BX, BX
-	JZ          end100
+	JZ          end107
 	MOVL        $0xffffffff, SI
 	BZHIL       BX, SI, SI
 	KMOVW       SI, K1
@@ -1201,6 +1279,6 @@ next99:
 	VBLENDMPS   Z2, Z10, K2, Z11
 	VMOVUPS     Z11, K1, (AX)
 
-end100:
+end107:
 	VZEROUPPER
 	RET

@@ -896,72 +896,57 @@ end75:
 	VZEROUPPER
 	RET
 
-// func tanhGradF64AVX2(dst *float64, a *float64, b *float64, n int)
+// func divCF64AVX2(dst *float64, x *float64, n int, c float64)
 // Requires: AVX
-TEXT ·tanhGradF64AVX2(SB), NOSPLIT, $0-32
-	MOVQ    dst+0(FP), AX
-	MOVQ    a+8(FP), CX
-	MOVQ    b+16(FP), DX
-	MOVQ    n+24(FP), BX
-	VMOVUPD x3ff0000000000000<>+0(SB), Y0
+TEXT ·divCF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD c+24(FP), Y0
 
 loop76:
-	CMPQ    BX, $0x00000008
+	CMPQ    DX, $0x00000008
 	JL      next77
 	VMOVUPD (CX), Y1
-	VMOVUPD (DX), Y2
-	VMULPD  Y2, Y2, Y2
-	VSUBPD  Y2, Y0, Y2
-	VMULPD  Y2, Y1, Y1
+	VDIVPD  Y0, Y1, Y1
 	VMOVUPD Y1, (AX)
 	VMOVUPD 32(CX), Y1
-	VMOVUPD 32(DX), Y2
-	VMULPD  Y2, Y2, Y2
-	VSUBPD  Y2, Y0, Y2
-	VMULPD  Y2, Y1, Y1
+	VDIVPD  Y0, Y1, Y1
 	VMOVUPD Y1, 32(AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000008, BX
+	SUBQ    $0x00000008, DX
 	JMP     loop76
 
 next77:
 loop78:
-	CMPQ    BX, $0x00000004
+	CMPQ    DX, $0x00000004
 	JL      next79
 	VMOVUPD (CX), Y1
-	VMOVUPD (DX), Y2
-	VMULPD  Y2, Y2, Y2
-	VSUBPD  Y2, Y0, Y2
-	VMULPD  Y2, Y1, Y1
+	VDIVPD  Y0, Y1, Y1
 	VMOVUPD Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000004, BX
+	SUBQ    $0x00000004, DX
 	JMP     loop78
 
 next79:
-	TESTQ      BX, BX
+	TESTQ      DX, DX
 	JZ         end80
-	LEAQ       ones<>+32(SB), SI
-	NEGQ       BX
-	VMOVUPS    (SI)(BX*8), Y1
+	LEAQ       ones<>+32(SB), BX
+	NEGQ       DX
+	VMOVUPS    (BX)(DX*8), Y1
 	VMASKMOVPD (CX), Y1, Y2
-	VMASKMOVPD (DX), Y1, Y3
-	VMULPD     Y3, Y3, Y3
-	VSUBPD     Y3, Y0, Y0
-	VMULPD     Y0, Y2, Y0
+	VDIVPD     Y0, Y2, Y0
 	VMASKMOVPD Y0, Y1, (AX)
 
 end80:
 	VZEROUPPER
 	RET
 
-// func sigmoidGradF64AVX2(dst *float64, a *float64, b *float64, n int)
+// func tanhGradF64AVX2(dst *float64, a *float64, b *float64, n int)
 // Requires: AVX
-TEXT ·sigmoidGradF64AVX2(SB), NOSPLIT, $0-32
+TEXT ·tanhGradF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ    dst+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    b+16(FP), DX
@@ -973,14 +958,14 @@ loop81:
 	JL      next82
 	VMOVUPD (CX), Y1
 	VMOVUPD (DX), Y2
-	VSUBPD  Y2, Y0, Y3
-	VMULPD  Y3, Y2, Y2
+	VMULPD  Y2, Y2, Y2
+	VSUBPD  Y2, Y0, Y2
 	VMULPD  Y2, Y1, Y1
 	VMOVUPD Y1, (AX)
 	VMOVUPD 32(CX), Y1
 	VMOVUPD 32(DX), Y2
-	VSUBPD  Y2, Y0, Y3
-	VMULPD  Y3, Y2, Y2
+	VMULPD  Y2, Y2, Y2
+	VSUBPD  Y2, Y0, Y2
 	VMULPD  Y2, Y1, Y1
 	VMOVUPD Y1, 32(AX)
 	ADDQ    $0x00000040, AX
@@ -995,8 +980,8 @@ loop83:
 	JL      next84
 	VMOVUPD (CX), Y1
 	VMOVUPD (DX), Y2
-	VSUBPD  Y2, Y0, Y3
-	VMULPD  Y3, Y2, Y2
+	VMULPD  Y2, Y2, Y2
+	VSUBPD  Y2, Y0, Y2
 	VMULPD  Y2, Y1, Y1
 	VMOVUPD Y1, (AX)
 	ADDQ    $0x00000020, AX
@@ -1013,12 +998,75 @@ next84:
 	VMOVUPS    (SI)(BX*8), Y1
 	VMASKMOVPD (CX), Y1, Y2
 	VMASKMOVPD (DX), Y1, Y3
+	VMULPD     Y3, Y3, Y3
+	VSUBPD     Y3, Y0, Y0
+	VMULPD     Y0, Y2, Y0
+	VMASKMOVPD Y0, Y1, (AX)
+
+end85:
+	VZEROUPPER
+	RET
+
+// func sigmoidGradF64AVX2(dst *float64, a *float64, b *float64, n int)
+// Requires: AVX
+TEXT ·sigmoidGradF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ    dst+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD x3ff0000000000000<>+0(SB), Y0
+
+loop86:
+	CMPQ    BX, $0x00000008
+	JL      next87
+	VMOVUPD (CX), Y1
+	VMOVUPD (DX), Y2
+	VSUBPD  Y2, Y0, Y3
+	VMULPD  Y3, Y2, Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, (AX)
+	VMOVUPD 32(CX), Y1
+	VMOVUPD 32(DX), Y2
+	VSUBPD  Y2, Y0, Y3
+	VMULPD  Y3, Y2, Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000008, BX
+	JMP     loop86
+
+next87:
+loop88:
+	CMPQ    BX, $0x00000004
+	JL      next89
+	VMOVUPD (CX), Y1
+	VMOVUPD (DX), Y2
+	VSUBPD  Y2, Y0, Y3
+	VMULPD  Y3, Y2, Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000004, BX
+	JMP     loop88
+
+next89:
+	TESTQ      BX, BX
+	JZ         end90
+	LEAQ       ones<>+32(SB), SI
+	NEGQ       BX
+	VMOVUPS    (SI)(BX*8), Y1
+	VMASKMOVPD (CX), Y1, Y2
+	VMASKMOVPD (DX), Y1, Y3
 	VSUBPD     Y3, Y0, Y0
 	VMULPD     Y0, Y3, Y0
 	VMULPD     Y0, Y2, Y0
 	VMASKMOVPD Y0, Y1, (AX)
 
-end85:
+end90:
 	VZEROUPPER
 	RET
 
@@ -1030,9 +1078,9 @@ TEXT ·sqrtGradF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 
-loop86:
+loop91:
 	CMPQ    BX, $0x00000008
-	JL      next87
+	JL      next92
 	VMOVUPD (CX), Y0
 	VMOVUPD (DX), Y1
 	VADDPD  Y1, Y1, Y1
@@ -1047,12 +1095,12 @@ loop86:
 	ADDQ    $0x00000040, CX
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000008, BX
-	JMP     loop86
+	JMP     loop91
 
-next87:
-loop88:
+next92:
+loop93:
 	CMPQ    BX, $0x00000004
-	JL      next89
+	JL      next94
 	VMOVUPD (CX), Y0
 	VMOVUPD (DX), Y1
 	VADDPD  Y1, Y1, Y1
@@ -1062,11 +1110,11 @@ loop88:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000004, BX
-	JMP     loop88
+	JMP     loop93
 
-next89:
+next94:
 	TESTQ      BX, BX
-	JZ         end90
+	JZ         end95
 	LEAQ       ones<>+32(SB), SI
 	NEGQ       BX
 	VMOVUPS    (SI)(BX*8), Y0
@@ -1076,7 +1124,7 @@ next89:
 	VDIVPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)
 
-end90:
+end95:
 	VZEROUPPER
 	RET
 
@@ -1089,9 +1137,9 @@ TEXT ·reluGradF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-loop91:
+loop96:
 	CMPQ      BX, $0x00000010
-	JL        next92
+	JL        next97
 	VMOVUPD   (CX), Y1
 	VMOVUPD   (DX), Y2
 	VCMPPD    $0x12, Y0, Y2, Y2
@@ -1116,12 +1164,12 @@ loop91:
 	ADDQ      $0x00000080, CX
 	ADDQ      $0x00000080, DX
 	SUBQ      $0x00000010, BX
-	JMP       loop91
+	JMP       loop96
 
-next92:
-loop93:
+next97:
+loop98:
 	CMPQ      BX, $0x00000004
-	JL        next94
+	JL        next99
 	VMOVUPD   (CX), Y1
 	VMOVUPD   (DX), Y2
 	VCMPPD    $0x12, Y0, Y2, Y2
@@ -1131,11 +1179,11 @@ loop93:
 	ADDQ      $0x00000020, CX
 	ADDQ      $0x00000020, DX
 	SUBQ      $0x00000004, BX
-	JMP       loop93
+	JMP       loop98
 
-next94:
+next99:
 	TESTQ      BX, BX
-	JZ         end95
+	JZ         end100
 	LEAQ       ones<>+32(SB), SI
 	NEGQ       BX
 	VMOVUPS    (SI)(BX*8), Y1
@@ -1145,7 +1193,37 @@ next94:
 	VBLENDVPD  Y3, Y0, Y2, Y0
 	VMASKMOVPD Y0, Y1, (AX)
 
-end95:
+end100:
+	VZEROUPPER
+	RET
+
+// func whereF64AVX2(dst *float64, c *bool, a *float64, b *float64, n int)
+// Requires: AVX, AVX2
+TEXT ·whereF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   c+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   b+24(FP), BX
+	MOVQ   n+32(FP), SI
+	VXORPS Y0, Y0, Y0
+
+loop101:
+	CMPQ      SI, $0x00000004
+	JL        end102
+	VPMOVZXBQ (CX), Y1
+	VPCMPGTQ  Y0, Y1, Y1
+	VMOVUPD   (DX), Y2
+	VMOVUPD   (BX), Y3
+	VBLENDVPD Y1, Y2, Y3, Y1
+	VMOVUPD   Y1, (AX)
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000004, CX
+	SUBQ      $0x00000004, SI
+	JMP       loop101
+
+end102:
 	VZEROUPPER
 	RET
 
@@ -1158,9 +1236,9 @@ TEXT ·absGradF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-loop96:
+loop103:
 	CMPQ      BX, $0x00000008
-	JL        next97
+	JL        next104
 	VMOVUPD   (CX), Y1
 	VMOVUPD   (DX), Y2
 	VANDPD    x8000000000000000<>+0(SB), Y2, Y3
@@ -1183,12 +1261,12 @@ loop96:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000008, BX
-	JMP       loop96
+	JMP       loop103
 
-next97:
-loop98:
+next104:
+loop105:
 	CMPQ      BX, $0x00000004
-	JL        next99
+	JL        next106
 	VMOVUPD   (CX), Y1
 	VMOVUPD   (DX), Y2
 	VANDPD    x8000000000000000<>+0(SB), Y2, Y3
@@ -1202,11 +1280,11 @@ loop98:
 	ADDQ      $0x00000020, CX
 	ADDQ      $0x00000020, DX
 	SUBQ      $0x00000004, BX
-	JMP       loop98
+	JMP       loop105
 
-next99:
+next106:
 	TESTQ      BX, BX
-	JZ         end100
+	JZ         end107
 	LEAQ       ones<>+32(SB), SI
 	NEGQ       BX
 	VMOVUPS    (SI)(BX*8), Y1
@@ -1220,6 +1298,6 @@ next99:
 	VBLENDVPD  Y2, Y3, Y0, Y0
 	VMASKMOVPD Y0, Y1, (AX)
 
-end100:
+end107:
 	VZEROUPPER
 	RET

@@ -79,6 +79,11 @@ func rsubCF64AVX512(dst *float64, x *float64, n int, c float64)
 //go:noescape
 func mulCF64AVX512(dst *float64, x *float64, n int, c float64)
 
+// divCF64AVX512 is x/c.
+//
+//go:noescape
+func divCF64AVX512(dst *float64, x *float64, n int, c float64)
+
 // tanhGradF64AVX512 is a·(1 - b²).
 //
 //go:noescape
@@ -98,6 +103,11 @@ func sqrtGradF64AVX512(dst *float64, a *float64, b *float64, n int)
 //
 //go:noescape
 func reluGradF64AVX512(dst *float64, a *float64, b *float64, n int)
+
+// whereF64AVX512 is a where c and b elsewhere, for as many of the first n as make whole vectors.
+//
+//go:noescape
+func whereF64AVX512(dst *float64, c *bool, a *float64, b *float64, n int)
 
 // absGradF64AVX512 is a·sign(b), +0 where b is 0, and b where it is NaN.
 //

@@ -55,6 +55,14 @@ func Ne[T Number](dst []bool, a, b []T) {
 // Where is a where c holds and b elsewhere.
 func Where[T any](dst []T, c []bool, a, b []T) {
 	dst, a, b = dst[:len(c)], a[:len(c)], b[:len(c)]
+	done := 0
+	switch d := any(dst).(type) {
+	case []float32:
+		done = vectorOf[float32]().choose(d, c, any(a).([]float32), any(b).([]float32))
+	case []float64:
+		done = vectorOf[float64]().choose(d, c, any(a).([]float64), any(b).([]float64))
+	}
+	dst, c, a, b = dst[done:], c[done:], a[done:], b[done:]
 	for i, yes := range c {
 		if yes {
 			dst[i] = a[i]

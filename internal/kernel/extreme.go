@@ -36,6 +36,9 @@ func reduceRows[T Number](dst, x []T, outer, n, inner int, f func(dst, a, b []T)
 }
 
 func largest[T Number](x []T) T {
+	if f := vectorOf[T]().largest; f != nil {
+		return extremeVector(f, x)
+	}
 	m0 := x[0]
 	m1, m2, m3 := m0, m0, m0
 	for len(x) >= 4 {
@@ -50,6 +53,9 @@ func largest[T Number](x []T) T {
 }
 
 func smallest[T Number](x []T) T {
+	if f := vectorOf[T]().smallest; f != nil {
+		return extremeVector(f, x)
+	}
 	m0 := x[0]
 	m1, m2, m3 := m0, m0, m0
 	for len(x) >= 4 {
@@ -61,6 +67,15 @@ func smallest[T Number](x []T) T {
 		m0 = min(m0, v)
 	}
 	return min(m0, m1, m2, m3)
+}
+
+// extremeVector is f, largest or smallest, of each chunk of x and then of those.
+func extremeVector[T Number](f func(x *T, n int) T, x []T) T {
+	if len(x) <= chunk {
+		return f(head(x), len(x))
+	}
+	two := [2]T{f(head(x), chunk), extremeVector(f, x[chunk:])}
+	return f(head(two[:]), 2)
 }
 
 // ArgMax is the place of the largest over the middle, which is not empty: the

@@ -50,6 +50,12 @@ func LogSumExp[T Float](dst, x []T, outer, n, inner int) {
 		}
 		return
 	}
+	if v := vectorOf[T](); v.expSub != nil && inner == 1 {
+		for o := range outer {
+			dst[o] = logSumExpRow(v, x[o*n:(o+1)*n])
+		}
+		return
+	}
 	for o := range outer {
 		for k := range inner {
 			v := x[o*n*inner+k:]
@@ -67,6 +73,12 @@ func LogSumExp[T Float](dst, x []T, outer, n, inner int) {
 // A row of -Inf, or one that holds +Inf or NaN, gives NaN, as in PyTorch.
 func Softmax[T Float](dst, x []T, outer, n, inner int) {
 	if n == 0 {
+		return
+	}
+	if v := vectorOf[T](); v.expSub != nil && inner == 1 {
+		for o := range outer {
+			softmaxRow(v, dst[o*n:(o+1)*n], x[o*n:(o+1)*n])
+		}
 		return
 	}
 	exp := exponential[T]()
@@ -92,6 +104,12 @@ func LogSoftmax[T Float](dst, x []T, outer, n, inner int) {
 	if n == 0 {
 		return
 	}
+	if v := vectorOf[T](); v.expSub != nil && inner == 1 {
+		for o := range outer {
+			logSoftmaxRow(v, dst[o*n:(o+1)*n], x[o*n:(o+1)*n])
+		}
+		return
+	}
 	for o := range outer {
 		for k := range inner {
 			v, d := x[o*n*inner+k:], dst[o*n*inner+k:]
@@ -110,6 +128,12 @@ func SoftmaxGrad[T Float](dst, dy, y []T, outer, n, inner int) {
 	if n == 0 {
 		return
 	}
+	if v := vectorOf[T](); v.expSub != nil && inner == 1 {
+		for o := range outer {
+			softmaxGradRow(v, dst[o*n:(o+1)*n], dy[o*n:(o+1)*n], y[o*n:(o+1)*n])
+		}
+		return
+	}
 	for o := range outer {
 		for k := range inner {
 			d, g, v := dst[o*n*inner+k:], dy[o*n*inner+k:], y[o*n*inner+k:]
@@ -125,6 +149,12 @@ func SoftmaxGrad[T Float](dst, dy, y []T, outer, n, inner int) {
 // them otherwise.
 func LogSoftmaxGrad[T Float](dst, dy, y []T, outer, n, inner int) {
 	if n == 0 {
+		return
+	}
+	if v := vectorOf[T](); v.expSub != nil && inner == 1 {
+		for o := range outer {
+			logSoftmaxGradRow(v, dst[o*n:(o+1)*n], dy[o*n:(o+1)*n], y[o*n:(o+1)*n])
+		}
 		return
 	}
 	exp := exponential[T]()

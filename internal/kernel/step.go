@@ -23,6 +23,17 @@ func SGDStep[T Float](w, g, b []T, s SGD) {
 	rate, decay := T(s.Rate), T(s.Decay)
 	mu, fresh := T(s.Momentum), T(1-s.Dampening)
 	g = g[:len(w)]
+	if f := vectorOf[T](); f.descend != nil && s.Momentum == 0 {
+		step := f.descend
+		if s.Decay != 0 {
+			step = f.descendDecay
+		}
+		factors := [2]T{rate, decay}
+		for ; len(w) > 0; w, g = w[min(chunk, len(w)):], g[min(chunk, len(w)):] {
+			step(head(w), head(g), min(chunk, len(w)), head(factors[:]))
+		}
+		return
+	}
 	if s.Momentum != 0 {
 		b = b[:len(w)]
 	}
@@ -101,6 +112,17 @@ func adam[T Float](w, g, m, v []T, s adamScales) {
 	rate, root, eps := T(s.rate), T(s.root), T(s.eps)
 	decay, shrink := T(s.decay), T(s.shrink)
 	g, m, v = g[:len(w)], m[:len(w)], v[:len(w)]
+	if f := vectorOf[T](); f.adam != nil {
+		step := f.adam
+		if s.decay != 0 {
+			step = f.adamDecay
+		}
+		factors := [9]T{keep1, add1, keep2, add2, rate, root, eps, shrink, decay}
+		for ; len(w) > 0; w, g, m, v = w[min(chunk, len(w)):], g[min(chunk, len(w)):], m[min(chunk, len(w)):], v[min(chunk, len(w)):] {
+			step(head(w), head(g), head(m), head(v), min(chunk, len(w)), head(factors[:]))
+		}
+		return
+	}
 	for i, x := range w {
 		d := g[i]
 		if s.decay != 0 {

@@ -1,5 +1,7 @@
 package kernel
 
+import "unsafe"
+
 // Reductions take x as [outer, n, inner] in row-major order and write
 // [outer, inner]. dst and x share no memory.
 //
@@ -43,6 +45,9 @@ func Sum[T Float](dst, x []T, outer, n, inner int) {
 
 // sumRun adds a run of at least one term.
 func sumRun[T Float](x []T) T {
+	if v := vectorOf[T](); v.sumBlocks != nil && len(x) >= lanes {
+		return sumVector(v, x)
+	}
 	if len(x) > block {
 		h := half(len(x))
 		return sumRun(x[:h]) + sumRun(x[h:])
@@ -110,6 +115,10 @@ func sumTile[T Float](dst, x []T, n, stride int) {
 			sumTile(rest[:len(dst)], x[h*stride:], n-h, stride)
 		}
 		AccAdd(dst, rest[:len(dst)])
+		return
+	}
+	if v := vectorOf[T](); v.sumRows != nil {
+		v.sumRows(head(dst), head(x), n, stride*int(unsafe.Sizeof(dst[0])), len(dst))
 		return
 	}
 	var lane [lanes][tileColumns]T
@@ -184,6 +193,9 @@ func Dot[T Float](a, b []T, n, as, bs int) T {
 
 // dotRun is sumRun of the products.
 func dotRun[T Float](a, b []T) T {
+	if v := vectorOf[T](); v.dotBlocks != nil && len(a) >= lanes {
+		return dotVector(v, a, b)
+	}
 	if len(a) > block {
 		h := half(len(a))
 		return dotRun(a[:h], b[:h]) + dotRun(a[h:], b[h:])

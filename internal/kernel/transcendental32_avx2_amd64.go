@@ -4,6 +4,11 @@
 
 package kernel
 
+// expSubF32AVX2 is e to the power x - c.
+//
+//go:noescape
+func expSubF32AVX2(dst *float32, x *float32, n int, c float32)
+
 // expF32AVX2 is e to the power x, within an ulp.
 //
 //go:noescape

@@ -4,43 +4,38 @@
 
 #include "textflag.h"
 
-// func expF32AVX2(dst *float32, x *float32, n int)
+// func expSubF32AVX2(dst *float32, x *float32, n int, c float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·expF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	VMOVUPS xc43a8000<>+0(SB), Y0
-	VMOVUPS x4431c000<>+0(SB), Y0
-	VMOVUPS xc2d00000<>+0(SB), Y0
-	VMOVUPS x42b20000<>+0(SB), Y1
-	VMOVUPS x3f800000<>+0(SB), Y2
+TEXT ·expSubF32AVX2(SB), NOSPLIT, $0-28
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VMOVUPS      xc43a8000<>+0(SB), Y0
+	VMOVUPS      x4431c000<>+0(SB), Y0
+	VMOVUPS      xc2d00000<>+0(SB), Y0
+	VMOVUPS      x42b20000<>+0(SB), Y1
+	VBROADCASTSS c+24(FP), Y2
 
 loop1:
 	CMPQ         DX, $0x00000008
 	JL           next2
 	VMOVUPS      (CX), Y3
+	VSUBPS       Y2, Y3, Y3
 	VMAXPS       Y3, Y0, Y3
 	VMINPS       Y3, Y1, Y3
 	VMULPS       x3fb8aa3b<>+0(SB), Y3, Y4
 	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
 	VFNMADD231PS x3f317218<>+0(SB), Y4, Y3
-	VMOVAPS      Y3, Y5
-	VFNMADD231PS xb102e308<>+0(SB), Y4, Y5
-	VSUBPS       Y5, Y3, Y3
 	VFNMADD231PS xb102e308<>+0(SB), Y4, Y3
-	VADDPS       Y2, Y5, Y6
-	VSUBPS       Y2, Y6, Y7
-	VSUBPS       Y7, Y5, Y7
-	VADDPS       Y7, Y3, Y3
-	VMOVUPS      x3ab688be<>+0(SB), Y7
-	VFMADD213PS  x3c0905f1<>+0(SB), Y5, Y7
-	VFMADD213PS  x3d2aaa8c<>+0(SB), Y5, Y7
-	VFMADD213PS  x3e2aaa6e<>+0(SB), Y5, Y7
-	VFMADD213PS  x3f000000<>+0(SB), Y5, Y7
-	VMULPS       Y5, Y5, Y5
-	VFMADD213PS  Y3, Y5, Y7
-	VADDPS       Y7, Y6, Y3
+	VMOVUPS      x3ab688be<>+0(SB), Y5
+	VFMADD213PS  x3c0905f1<>+0(SB), Y3, Y5
+	VFMADD213PS  x3d2aaa8c<>+0(SB), Y3, Y5
+	VFMADD213PS  x3e2aaa6e<>+0(SB), Y3, Y5
+	VFMADD213PS  x3f000000<>+0(SB), Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD213PS  Y3, Y6, Y5
+	VADDPS       x3f800000<>+0(SB), Y5, Y3
 	VMULPS       x3f000000<>+0(SB), Y4, Y5
 	VROUNDPS     $0x08, Y5, Y5
 	VADDPS       x4b40007f<>+0(SB), Y5, Y6
@@ -63,27 +58,22 @@ next2:
 	NEGQ         DX
 	VMOVUPS      (BX)(DX*4), Y3
 	VMASKMOVPS   (CX), Y3, Y4
-	VMAXPS       Y4, Y0, Y0
+	VSUBPS       Y2, Y4, Y2
+	VMAXPS       Y2, Y0, Y0
 	VMINPS       Y0, Y1, Y0
 	VMULPS       x3fb8aa3b<>+0(SB), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
 	VFNMADD231PS x3f317218<>+0(SB), Y1, Y0
-	VMOVAPS      Y0, Y4
-	VFNMADD231PS xb102e308<>+0(SB), Y1, Y4
-	VSUBPS       Y4, Y0, Y0
 	VFNMADD231PS xb102e308<>+0(SB), Y1, Y0
-	VADDPS       Y2, Y4, Y5
-	VSUBPS       Y2, Y5, Y2
-	VSUBPS       Y2, Y4, Y2
-	VADDPS       Y2, Y0, Y0
 	VMOVUPS      x3ab688be<>+0(SB), Y2
-	VFMADD213PS  x3c0905f1<>+0(SB), Y4, Y2
-	VFMADD213PS  x3d2aaa8c<>+0(SB), Y4, Y2
-	VFMADD213PS  x3e2aaa6e<>+0(SB), Y4, Y2
-	VFMADD213PS  x3f000000<>+0(SB), Y4, Y2
-	VMULPS       Y4, Y4, Y4
+	VFMADD213PS  x3c0905f1<>+0(SB), Y0, Y2
+	VFMADD213PS  x3d2aaa8c<>+0(SB), Y0, Y2
+	VFMADD213PS  x3e2aaa6e<>+0(SB), Y0, Y2
+	VFMADD213PS  x3f000000<>+0(SB), Y0, Y2
+	VMULPS       Y0, Y0, Y4
 	VFMADD213PS  Y0, Y4, Y2
-	VADDPS       Y2, Y5, Y0
+	VADDPS       x3f800000<>+0(SB), Y2, Y0
 	VMULPS       x3f000000<>+0(SB), Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
 	VADDPS       x4b40007f<>+0(SB), Y2, Y4
@@ -138,16 +128,6 @@ DATA x42b20000<>+20(SB)/4, $0x42b20000
 DATA x42b20000<>+24(SB)/4, $0x42b20000
 DATA x42b20000<>+28(SB)/4, $0x42b20000
 GLOBL x42b20000<>(SB), RODATA|NOPTR, $32
-
-DATA x3f800000<>+0(SB)/4, $0x3f800000
-DATA x3f800000<>+4(SB)/4, $0x3f800000
-DATA x3f800000<>+8(SB)/4, $0x3f800000
-DATA x3f800000<>+12(SB)/4, $0x3f800000
-DATA x3f800000<>+16(SB)/4, $0x3f800000
-DATA x3f800000<>+20(SB)/4, $0x3f800000
-DATA x3f800000<>+24(SB)/4, $0x3f800000
-DATA x3f800000<>+28(SB)/4, $0x3f800000
-GLOBL x3f800000<>(SB), RODATA|NOPTR, $32
 
 DATA x3fb8aa3b<>+0(SB)/4, $0x3fb8aa3b
 DATA x3fb8aa3b<>+4(SB)/4, $0x3fb8aa3b
@@ -229,6 +209,16 @@ DATA x3f000000<>+24(SB)/4, $0x3f000000
 DATA x3f000000<>+28(SB)/4, $0x3f000000
 GLOBL x3f000000<>(SB), RODATA|NOPTR, $32
 
+DATA x3f800000<>+0(SB)/4, $0x3f800000
+DATA x3f800000<>+4(SB)/4, $0x3f800000
+DATA x3f800000<>+8(SB)/4, $0x3f800000
+DATA x3f800000<>+12(SB)/4, $0x3f800000
+DATA x3f800000<>+16(SB)/4, $0x3f800000
+DATA x3f800000<>+20(SB)/4, $0x3f800000
+DATA x3f800000<>+24(SB)/4, $0x3f800000
+DATA x3f800000<>+28(SB)/4, $0x3f800000
+GLOBL x3f800000<>(SB), RODATA|NOPTR, $32
+
 DATA x4b40007f<>+0(SB)/4, $0x4b40007f
 DATA x4b40007f<>+4(SB)/4, $0x4b40007f
 DATA x4b40007f<>+8(SB)/4, $0x4b40007f
@@ -249,6 +239,101 @@ DATA ones<>+48(SB)/8, $0x0000000000000000
 DATA ones<>+56(SB)/8, $0x0000000000000000
 GLOBL ones<>(SB), RODATA|NOPTR, $64
 
+// func expF32AVX2(dst *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·expF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS xc43a8000<>+0(SB), Y0
+	VMOVUPS x4431c000<>+0(SB), Y0
+	VMOVUPS xc2d00000<>+0(SB), Y0
+	VMOVUPS x42b20000<>+0(SB), Y1
+	VMOVUPS x3f800000<>+0(SB), Y2
+
+loop4:
+	CMPQ         DX, $0x00000008
+	JL           next5
+	VMOVUPS      (CX), Y3
+	VMAXPS       Y3, Y0, Y3
+	VMINPS       Y3, Y1, Y3
+	VMULPS       x3fb8aa3b<>+0(SB), Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS x3f317218<>+0(SB), Y4, Y3
+	VMOVAPS      Y3, Y5
+	VFNMADD231PS xb102e308<>+0(SB), Y4, Y5
+	VSUBPS       Y5, Y3, Y3
+	VFNMADD231PS xb102e308<>+0(SB), Y4, Y3
+	VADDPS       Y2, Y5, Y6
+	VSUBPS       Y2, Y6, Y7
+	VSUBPS       Y7, Y5, Y7
+	VADDPS       Y7, Y3, Y3
+	VMOVUPS      x3ab688be<>+0(SB), Y7
+	VFMADD213PS  x3c0905f1<>+0(SB), Y5, Y7
+	VFMADD213PS  x3d2aaa8c<>+0(SB), Y5, Y7
+	VFMADD213PS  x3e2aaa6e<>+0(SB), Y5, Y7
+	VFMADD213PS  x3f000000<>+0(SB), Y5, Y7
+	VMULPS       Y5, Y5, Y5
+	VFMADD213PS  Y3, Y5, Y7
+	VADDPS       Y7, Y6, Y3
+	VMULPS       x3f000000<>+0(SB), Y4, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VADDPS       x4b40007f<>+0(SB), Y5, Y6
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y3, Y3
+	VSUBPS       Y5, Y4, Y4
+	VADDPS       x4b40007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	SUBQ         $0x00000008, DX
+	JMP          loop4
+
+next5:
+	TESTQ        DX, DX
+	JZ           end6
+	LEAQ         ones<>+32(SB), BX
+	NEGQ         DX
+	VMOVUPS      (BX)(DX*4), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	VMAXPS       Y4, Y0, Y0
+	VMINPS       Y0, Y1, Y0
+	VMULPS       x3fb8aa3b<>+0(SB), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS x3f317218<>+0(SB), Y1, Y0
+	VMOVAPS      Y0, Y4
+	VFNMADD231PS xb102e308<>+0(SB), Y1, Y4
+	VSUBPS       Y4, Y0, Y0
+	VFNMADD231PS xb102e308<>+0(SB), Y1, Y0
+	VADDPS       Y2, Y4, Y5
+	VSUBPS       Y2, Y5, Y2
+	VSUBPS       Y2, Y4, Y2
+	VADDPS       Y2, Y0, Y0
+	VMOVUPS      x3ab688be<>+0(SB), Y2
+	VFMADD213PS  x3c0905f1<>+0(SB), Y4, Y2
+	VFMADD213PS  x3d2aaa8c<>+0(SB), Y4, Y2
+	VFMADD213PS  x3e2aaa6e<>+0(SB), Y4, Y2
+	VFMADD213PS  x3f000000<>+0(SB), Y4, Y2
+	VMULPS       Y4, Y4, Y4
+	VFMADD213PS  Y0, Y4, Y2
+	VADDPS       Y2, Y5, Y0
+	VMULPS       x3f000000<>+0(SB), Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VADDPS       x4b40007f<>+0(SB), Y2, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y0, Y0
+	VSUBPS       Y2, Y1, Y1
+	VADDPS       x4b40007f<>+0(SB), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y0, Y0
+	VMASKMOVPS   Y0, Y3, (AX)
+
+end6:
+	VZEROUPPER
+	RET
+
 // func logF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
@@ -257,9 +342,9 @@ TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ   n+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-loop4:
+loop7:
 	CMPQ         DX, $0x00000008
-	JL           next5
+	JL           next8
 	VMOVUPS      (CX), Y1
 	VXORPS       Y2, Y2, Y2
 	VCMPPS       $0x11, x00800000<>+0(SB), Y1, Y3
@@ -303,11 +388,11 @@ loop4:
 	ADDQ         $0x00000020, AX
 	ADDQ         $0x00000020, CX
 	SUBQ         $0x00000008, DX
-	JMP          loop4
+	JMP          loop7
 
-next5:
+next8:
 	TESTQ        DX, DX
-	JZ           end6
+	JZ           end9
 	LEAQ         ones<>+32(SB), BX
 	NEGQ         DX
 	VMOVUPS      (BX)(DX*4), Y1
@@ -352,7 +437,7 @@ next5:
 	VBLENDVPS    Y0, Y2, Y3, Y0
 	VMASKMOVPS   Y0, Y1, (AX)
 
-end6:
+end9:
 	VZEROUPPER
 	RET
 
@@ -566,9 +651,9 @@ TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS x3f800000<>+0(SB), Y1
 	VMOVUPS x40000000<>+0(SB), Y2
 
-loop7:
+loop10:
 	CMPQ         DX, $0x00000008
-	JL           next8
+	JL           next11
 	VMOVUPS      (CX), Y3
 	VANDPS       x7fffffff<>+0(SB), Y3, Y4
 	VADDPS       Y4, Y4, Y4
@@ -610,11 +695,11 @@ loop7:
 	ADDQ         $0x00000020, AX
 	ADDQ         $0x00000020, CX
 	SUBQ         $0x00000008, DX
-	JMP          loop7
+	JMP          loop10
 
-next8:
+next11:
 	TESTQ        DX, DX
-	JZ           end9
+	JZ           end12
 	LEAQ         ones<>+32(SB), BX
 	NEGQ         DX
 	VMOVUPS      (BX)(DX*4), Y3
@@ -657,7 +742,7 @@ next8:
 	VORPS        Y0, Y6, Y0
 	VMASKMOVPS   Y0, Y3, (AX)
 
-end9:
+end12:
 	VZEROUPPER
 	RET
 
@@ -712,99 +797,112 @@ TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24
 	VMOVUPS xc2d00000<>+0(SB), Y0
 	VMOVUPS x42b20000<>+0(SB), Y1
 	VMOVUPS x3f800000<>+0(SB), Y2
-	VXORPS  Y3, Y3, Y3
+	VMOVUPS x3f800000<>+0(SB), Y3
+	VXORPS  Y4, Y4, Y4
 
-loop10:
+loop13:
 	CMPQ         DX, $0x00000008
-	JL           next11
-	VMOVUPS      (CX), Y4
-	VORPS        x80000000<>+0(SB), Y4, Y5
-	VMAXPS       Y5, Y0, Y5
-	VMINPS       Y5, Y1, Y5
-	VMULPS       x3fb8aa3b<>+0(SB), Y5, Y6
-	VROUNDPS     $0x08, Y6, Y6
-	VMOVAPS      Y5, Y5
-	VFNMADD231PS x3f317218<>+0(SB), Y6, Y5
-	VFNMADD231PS xb102e308<>+0(SB), Y6, Y5
-	VMOVUPS      x3ab688be<>+0(SB), Y7
-	VFMADD213PS  x3c0905f1<>+0(SB), Y5, Y7
-	VFMADD213PS  x3d2aaa8c<>+0(SB), Y5, Y7
-	VFMADD213PS  x3e2aaa6e<>+0(SB), Y5, Y7
-	VFMADD213PS  x3f000000<>+0(SB), Y5, Y7
-	VMULPS       Y5, Y5, Y8
-	VFMADD213PS  Y5, Y8, Y7
-	VADDPS       x3f800000<>+0(SB), Y7, Y5
-	VMULPS       x3f000000<>+0(SB), Y6, Y7
+	JL           next14
+	VMOVUPS      (CX), Y5
+	VORPS        x80000000<>+0(SB), Y5, Y6
+	VMAXPS       Y6, Y0, Y6
+	VMINPS       Y6, Y1, Y6
+	VMULPS       x3fb8aa3b<>+0(SB), Y6, Y7
 	VROUNDPS     $0x08, Y7, Y7
-	VADDPS       x4b40007f<>+0(SB), Y7, Y8
-	VPSLLD       $0x17, Y8, Y8
-	VMULPS       Y8, Y5, Y5
-	VSUBPS       Y7, Y6, Y6
-	VADDPS       x4b40007f<>+0(SB), Y6, Y6
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y5, Y5
-	VCMPPS       $0x11, Y3, Y4, Y4
-	VBLENDVPS    Y4, Y5, Y2, Y4
-	VADDPS       Y2, Y5, Y6
-	VSUBPS       Y2, Y6, Y7
-	VSUBPS       Y7, Y5, Y5
-	VDIVPS       Y6, Y2, Y7
-	VMULPS       Y7, Y4, Y8
-	VMOVAPS      Y4, Y4
-	VFNMADD231PS Y6, Y8, Y4
-	VFNMADD231PS Y5, Y8, Y4
-	VFMADD231PS  Y7, Y4, Y8
-	VMOVUPS      Y8, (AX)
+	VFNMADD231PS x3f317218<>+0(SB), Y7, Y6
+	VMOVAPS      Y6, Y8
+	VFNMADD231PS xb102e308<>+0(SB), Y7, Y8
+	VSUBPS       Y8, Y6, Y6
+	VFNMADD231PS xb102e308<>+0(SB), Y7, Y6
+	VADDPS       Y2, Y8, Y9
+	VSUBPS       Y2, Y9, Y10
+	VSUBPS       Y10, Y8, Y10
+	VADDPS       Y10, Y6, Y6
+	VMOVUPS      x3ab688be<>+0(SB), Y10
+	VFMADD213PS  x3c0905f1<>+0(SB), Y8, Y10
+	VFMADD213PS  x3d2aaa8c<>+0(SB), Y8, Y10
+	VFMADD213PS  x3e2aaa6e<>+0(SB), Y8, Y10
+	VFMADD213PS  x3f000000<>+0(SB), Y8, Y10
+	VMULPS       Y8, Y8, Y8
+	VFMADD213PS  Y6, Y8, Y10
+	VADDPS       Y10, Y9, Y6
+	VMULPS       x3f000000<>+0(SB), Y7, Y8
+	VROUNDPS     $0x08, Y8, Y8
+	VADDPS       x4b40007f<>+0(SB), Y8, Y9
+	VPSLLD       $0x17, Y9, Y9
+	VMULPS       Y9, Y6, Y6
+	VSUBPS       Y8, Y7, Y7
+	VADDPS       x4b40007f<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VCMPPS       $0x11, Y4, Y5, Y5
+	VBLENDVPS    Y5, Y6, Y3, Y5
+	VADDPS       Y3, Y6, Y7
+	VSUBPS       Y3, Y7, Y8
+	VSUBPS       Y8, Y6, Y6
+	VDIVPS       Y7, Y3, Y8
+	VMULPS       Y8, Y5, Y9
+	VMOVAPS      Y5, Y5
+	VFNMADD231PS Y7, Y9, Y5
+	VFNMADD231PS Y6, Y9, Y5
+	VFMADD231PS  Y8, Y5, Y9
+	VMOVUPS      Y9, (AX)
 	ADDQ         $0x00000020, AX
 	ADDQ         $0x00000020, CX
 	SUBQ         $0x00000008, DX
-	JMP          loop10
+	JMP          loop13
 
-next11:
+next14:
 	TESTQ        DX, DX
-	JZ           end12
+	JZ           end15
 	LEAQ         ones<>+32(SB), BX
 	NEGQ         DX
-	VMOVUPS      (BX)(DX*4), Y4
-	VMASKMOVPS   (CX), Y4, Y5
-	VORPS        x80000000<>+0(SB), Y5, Y6
-	VMAXPS       Y6, Y0, Y0
+	VMOVUPS      (BX)(DX*4), Y5
+	VMASKMOVPS   (CX), Y5, Y6
+	VORPS        x80000000<>+0(SB), Y6, Y7
+	VMAXPS       Y7, Y0, Y0
 	VMINPS       Y0, Y1, Y0
 	VMULPS       x3fb8aa3b<>+0(SB), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
-	VMOVAPS      Y0, Y0
 	VFNMADD231PS x3f317218<>+0(SB), Y1, Y0
+	VMOVAPS      Y0, Y7
+	VFNMADD231PS xb102e308<>+0(SB), Y1, Y7
+	VSUBPS       Y7, Y0, Y0
 	VFNMADD231PS xb102e308<>+0(SB), Y1, Y0
-	VMOVUPS      x3ab688be<>+0(SB), Y6
-	VFMADD213PS  x3c0905f1<>+0(SB), Y0, Y6
-	VFMADD213PS  x3d2aaa8c<>+0(SB), Y0, Y6
-	VFMADD213PS  x3e2aaa6e<>+0(SB), Y0, Y6
-	VFMADD213PS  x3f000000<>+0(SB), Y0, Y6
-	VMULPS       Y0, Y0, Y7
-	VFMADD213PS  Y0, Y7, Y6
-	VADDPS       x3f800000<>+0(SB), Y6, Y0
-	VMULPS       x3f000000<>+0(SB), Y1, Y6
-	VROUNDPS     $0x08, Y6, Y6
-	VADDPS       x4b40007f<>+0(SB), Y6, Y7
+	VADDPS       Y2, Y7, Y8
+	VSUBPS       Y2, Y8, Y2
+	VSUBPS       Y2, Y7, Y2
+	VADDPS       Y2, Y0, Y0
+	VMOVUPS      x3ab688be<>+0(SB), Y2
+	VFMADD213PS  x3c0905f1<>+0(SB), Y7, Y2
+	VFMADD213PS  x3d2aaa8c<>+0(SB), Y7, Y2
+	VFMADD213PS  x3e2aaa6e<>+0(SB), Y7, Y2
+	VFMADD213PS  x3f000000<>+0(SB), Y7, Y2
+	VMULPS       Y7, Y7, Y7
+	VFMADD213PS  Y0, Y7, Y2
+	VADDPS       Y2, Y8, Y0
+	VMULPS       x3f000000<>+0(SB), Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VADDPS       x4b40007f<>+0(SB), Y2, Y7
 	VPSLLD       $0x17, Y7, Y7
 	VMULPS       Y7, Y0, Y0
-	VSUBPS       Y6, Y1, Y1
+	VSUBPS       Y2, Y1, Y1
 	VADDPS       x4b40007f<>+0(SB), Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
 	VMULPS       Y1, Y0, Y0
-	VCMPPS       $0x11, Y3, Y5, Y1
-	VBLENDVPS    Y1, Y0, Y2, Y1
-	VADDPS       Y2, Y0, Y3
-	VSUBPS       Y2, Y3, Y5
-	VSUBPS       Y5, Y0, Y0
-	VDIVPS       Y3, Y2, Y2
-	VMULPS       Y2, Y1, Y5
+	VCMPPS       $0x11, Y4, Y6, Y1
+	VBLENDVPS    Y1, Y0, Y3, Y1
+	VADDPS       Y3, Y0, Y2
+	VSUBPS       Y3, Y2, Y4
+	VSUBPS       Y4, Y0, Y0
+	VDIVPS       Y2, Y3, Y3
+	VMULPS       Y3, Y1, Y4
 	VMOVAPS      Y1, Y1
-	VFNMADD231PS Y3, Y5, Y1
-	VFNMADD231PS Y0, Y5, Y1
-	VFMADD231PS  Y2, Y1, Y5
-	VMASKMOVPS   Y5, Y4, (AX)
+	VFNMADD231PS Y2, Y4, Y1
+	VFNMADD231PS Y0, Y4, Y1
+	VFMADD231PS  Y3, Y1, Y4
+	VMASKMOVPS   Y4, Y5, (AX)
 
-end12:
+end15:
 	VZEROUPPER
 	RET

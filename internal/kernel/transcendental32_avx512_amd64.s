@@ -4,6 +4,114 @@
 
 #include "textflag.h"
 
+// func expSubF32AVX512(dst *float32, x *float32, n int, c float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·expSubF32AVX512(SB), NOSPLIT, $0-28
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS xc43a8000<>+0(SB), Z0
+	VBROADCASTSS x4431c000<>+0(SB), Z0
+	VBROADCASTSS xc2d00000<>+0(SB), Z0
+	VBROADCASTSS x42b20000<>+0(SB), Z1
+	VBROADCASTSS c+24(FP), Z2
+
+loop1:
+	CMPQ              DX, $0x00000010
+	JL                next2
+	VMOVUPS           (CX), Z3
+	VSUBPS            Z2, Z3, Z3
+	VMAXPS            Z3, Z0, Z3
+	VMINPS            Z3, Z1, Z3
+	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z3, Z4
+	VRNDSCALEPS       $0x08, Z4, Z4
+	VMOVAPS           Z3, Z3
+	VFNMADD231PS.BCST x3f317218<>+0(SB), Z4, Z3
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z4, Z3
+	VBROADCASTSS      x3ab688be<>+0(SB), Z5
+	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  x3f000000<>+0(SB), Z3, Z5
+	VMULPS            Z3, Z3, Z6
+	VFMADD213PS       Z3, Z6, Z5
+	VADDPS.BCST       x3f800000<>+0(SB), Z5, Z3
+	VSCALEFPS         Z4, Z3, Z3
+	VMOVUPS           Z3, (AX)
+	ADDQ              $0x00000040, AX
+	ADDQ              $0x00000040, CX
+	SUBQ              $0x00000010, DX
+	JMP               loop1
+
+next2:
+	TESTQ             DX, DX
+	JZ                end3
+	MOVL              $0xffffffff, BX
+	BZHIL             DX, BX, BX
+	KMOVW             BX, K1
+	VMOVUPS.Z         (CX), K1, Z3
+	VSUBPS            Z2, Z3, Z2
+	VMAXPS            Z2, Z0, Z0
+	VMINPS            Z0, Z1, Z0
+	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST x3f317218<>+0(SB), Z1, Z0
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z1, Z0
+	VBROADCASTSS      x3ab688be<>+0(SB), Z2
+	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  x3f000000<>+0(SB), Z0, Z2
+	VMULPS            Z0, Z0, Z3
+	VFMADD213PS       Z0, Z3, Z2
+	VADDPS.BCST       x3f800000<>+0(SB), Z2, Z0
+	VSCALEFPS         Z1, Z0, Z0
+	VMOVUPS           Z0, K1, (AX)
+
+end3:
+	VZEROUPPER
+	RET
+
+DATA xc43a8000<>+0(SB)/4, $0xc43a8000
+GLOBL xc43a8000<>(SB), RODATA|NOPTR, $4
+
+DATA x4431c000<>+0(SB)/4, $0x4431c000
+GLOBL x4431c000<>(SB), RODATA|NOPTR, $4
+
+DATA xc2d00000<>+0(SB)/4, $0xc2d00000
+GLOBL xc2d00000<>(SB), RODATA|NOPTR, $4
+
+DATA x42b20000<>+0(SB)/4, $0x42b20000
+GLOBL x42b20000<>(SB), RODATA|NOPTR, $4
+
+DATA x3fb8aa3b<>+0(SB)/4, $0x3fb8aa3b
+GLOBL x3fb8aa3b<>(SB), RODATA|NOPTR, $4
+
+DATA x3f317218<>+0(SB)/4, $0x3f317218
+GLOBL x3f317218<>(SB), RODATA|NOPTR, $4
+
+DATA xb102e308<>+0(SB)/4, $0xb102e308
+GLOBL xb102e308<>(SB), RODATA|NOPTR, $4
+
+DATA x3ab688be<>+0(SB)/4, $0x3ab688be
+GLOBL x3ab688be<>(SB), RODATA|NOPTR, $4
+
+DATA x3c0905f1<>+0(SB)/4, $0x3c0905f1
+GLOBL x3c0905f1<>(SB), RODATA|NOPTR, $4
+
+DATA x3d2aaa8c<>+0(SB)/4, $0x3d2aaa8c
+GLOBL x3d2aaa8c<>(SB), RODATA|NOPTR, $4
+
+DATA x3e2aaa6e<>+0(SB)/4, $0x3e2aaa6e
+GLOBL x3e2aaa6e<>(SB), RODATA|NOPTR, $4
+
+DATA x3f000000<>+0(SB)/4, $0x3f000000
+GLOBL x3f000000<>(SB), RODATA|NOPTR, $4
+
+DATA x3f800000<>+0(SB)/4, $0x3f800000
+GLOBL x3f800000<>(SB), RODATA|NOPTR, $4
+
 // func expF32AVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·expF32AVX512(SB), NOSPLIT, $0-24
@@ -16,9 +124,9 @@ TEXT ·expF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS x42b20000<>+0(SB), Z1
 	VBROADCASTSS x3f800000<>+0(SB), Z2
 
-loop1:
+loop4:
 	CMPQ              DX, $0x00000010
-	JL                next2
+	JL                next5
 	VMOVUPS           (CX), Z3
 	VMAXPS            Z3, Z0, Z3
 	VMINPS            Z3, Z1, Z3
@@ -46,11 +154,11 @@ loop1:
 	ADDQ              $0x00000040, AX
 	ADDQ              $0x00000040, CX
 	SUBQ              $0x00000010, DX
-	JMP               loop1
+	JMP               loop4
 
-next2:
+next5:
 	TESTQ             DX, DX
-	JZ                end3
+	JZ                end6
 	MOVL              $0xffffffff, BX
 	BZHIL             DX, BX, BX
 	KMOVW             BX, K1
@@ -79,48 +187,9 @@ next2:
 	VSCALEFPS         Z1, Z0, Z0
 	VMOVUPS           Z0, K1, (AX)
 
-end3:
+end6:
 	VZEROUPPER
 	RET
-
-DATA xc43a8000<>+0(SB)/4, $0xc43a8000
-GLOBL xc43a8000<>(SB), RODATA|NOPTR, $4
-
-DATA x4431c000<>+0(SB)/4, $0x4431c000
-GLOBL x4431c000<>(SB), RODATA|NOPTR, $4
-
-DATA xc2d00000<>+0(SB)/4, $0xc2d00000
-GLOBL xc2d00000<>(SB), RODATA|NOPTR, $4
-
-DATA x42b20000<>+0(SB)/4, $0x42b20000
-GLOBL x42b20000<>(SB), RODATA|NOPTR, $4
-
-DATA x3f800000<>+0(SB)/4, $0x3f800000
-GLOBL x3f800000<>(SB), RODATA|NOPTR, $4
-
-DATA x3fb8aa3b<>+0(SB)/4, $0x3fb8aa3b
-GLOBL x3fb8aa3b<>(SB), RODATA|NOPTR, $4
-
-DATA x3f317218<>+0(SB)/4, $0x3f317218
-GLOBL x3f317218<>(SB), RODATA|NOPTR, $4
-
-DATA xb102e308<>+0(SB)/4, $0xb102e308
-GLOBL xb102e308<>(SB), RODATA|NOPTR, $4
-
-DATA x3ab688be<>+0(SB)/4, $0x3ab688be
-GLOBL x3ab688be<>(SB), RODATA|NOPTR, $4
-
-DATA x3c0905f1<>+0(SB)/4, $0x3c0905f1
-GLOBL x3c0905f1<>(SB), RODATA|NOPTR, $4
-
-DATA x3d2aaa8c<>+0(SB)/4, $0x3d2aaa8c
-GLOBL x3d2aaa8c<>(SB), RODATA|NOPTR, $4
-
-DATA x3e2aaa6e<>+0(SB)/4, $0x3e2aaa6e
-GLOBL x3e2aaa6e<>(SB), RODATA|NOPTR, $4
-
-DATA x3f000000<>+0(SB)/4, $0x3f000000
-GLOBL x3f000000<>(SB), RODATA|NOPTR, $4
 
 // func logF32AVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
@@ -130,9 +199,9 @@ TEXT ·logF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ   n+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-loop4:
+loop7:
 	CMPQ              DX, $0x00000010
-	JL                next5
+	JL                next8
 	VMOVUPS           (CX), Z1
 	VGETMANTPS        $0x03, Z1, Z2
 	VGETEXPPS         Z1, Z3
@@ -167,11 +236,11 @@ loop4:
 	ADDQ              $0x00000040, AX
 	ADDQ              $0x00000040, CX
 	SUBQ              $0x00000010, DX
-	JMP               loop4
+	JMP               loop7
 
-next5:
+next8:
 	TESTQ             DX, DX
-	JZ                end6
+	JZ                end9
 	MOVL              $0xffffffff, BX
 	BZHIL             DX, BX, BX
 	KMOVW             BX, K1
@@ -207,7 +276,7 @@ next5:
 	VBLENDMPS         Z0, Z9, K2, Z10
 	VMOVUPS           Z10, K1, (AX)
 
-end6:
+end9:
 	VZEROUPPER
 	RET
 
@@ -257,9 +326,9 @@ TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS x3f800000<>+0(SB), Z1
 	VBROADCASTSS x40000000<>+0(SB), Z2
 
-loop7:
+loop10:
 	CMPQ              DX, $0x00000010
-	JL                next8
+	JL                next11
 	VMOVUPS           (CX), Z3
 	VANDPS.BCST       x7fffffff<>+0(SB), Z3, Z4
 	VADDPS            Z4, Z4, Z4
@@ -301,11 +370,11 @@ loop7:
 	ADDQ              $0x00000040, AX
 	ADDQ              $0x00000040, CX
 	SUBQ              $0x00000010, DX
-	JMP               loop7
+	JMP               loop10
 
-next8:
+next11:
 	TESTQ             DX, DX
-	JZ                end9
+	JZ                end12
 	MOVL              $0xffffffff, BX
 	BZHIL             DX, BX, BX
 	KMOVW             BX, K1
@@ -348,7 +417,7 @@ next8:
 	VORPS             Z0, Z6, Z0
 	VMOVUPS           Z0, K1, (AX)
 
-end9:
+end12:
 	VZEROUPPER
 	RET
 
@@ -378,74 +447,87 @@ TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS xc2d00000<>+0(SB), Z0
 	VBROADCASTSS x42b20000<>+0(SB), Z4
 	VBROADCASTSS x3f800000<>+0(SB), Z5
+	VBROADCASTSS x3f800000<>+0(SB), Z6
 	VPXORD       Z1, Z1, Z1
 
-loop10:
+loop13:
 	CMPQ              DX, $0x00000010
-	JL                next11
-	VMOVUPS           (CX), Z6
-	VORPS.BCST        x80000000<>+0(SB), Z6, Z7
-	VMAXPS            Z7, Z0, Z7
-	VMINPS            Z7, Z4, Z7
-	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z7, Z8
-	VRNDSCALEPS       $0x08, Z8, Z8
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS.BCST x3f317218<>+0(SB), Z8, Z7
-	VFNMADD231PS.BCST xb102e308<>+0(SB), Z8, Z7
-	VBROADCASTSS      x3ab688be<>+0(SB), Z9
-	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z7, Z9
-	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z7, Z9
-	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z7, Z9
-	VFMADD213PS.BCST  x3f000000<>+0(SB), Z7, Z9
-	VMULPS            Z7, Z7, Z10
-	VFMADD213PS       Z7, Z10, Z9
-	VADDPS.BCST       x3f800000<>+0(SB), Z9, Z7
-	VSCALEFPS         Z8, Z7, Z7
-	VCMPPS            $0x11, Z1, Z6, K1
-	VBLENDMPS         Z7, Z5, K1, Z2
-	VADDPS            Z5, Z7, Z6
-	VSUBPS            Z5, Z6, Z8
-	VSUBPS            Z8, Z7, Z7
-	VRCP14PS          Z6, Z8
-	VMULPS            Z8, Z2, Z9
-	VMOVAPS           Z2, Z10
-	VFNMADD231PS      Z6, Z9, Z10
-	VFNMADD231PS      Z7, Z9, Z10
-	VFMADD231PS       Z8, Z10, Z9
-	VMOVUPS           Z9, (AX)
+	JL                next14
+	VMOVUPS           (CX), Z7
+	VORPS.BCST        x80000000<>+0(SB), Z7, Z8
+	VMAXPS            Z8, Z0, Z8
+	VMINPS            Z8, Z4, Z8
+	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z8, Z9
+	VRNDSCALEPS       $0x08, Z9, Z9
+	VFNMADD231PS.BCST x3f317218<>+0(SB), Z9, Z8
+	VMOVAPS           Z8, Z10
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z9, Z10
+	VSUBPS            Z10, Z8, Z8
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z9, Z8
+	VADDPS            Z5, Z10, Z11
+	VSUBPS            Z5, Z11, Z12
+	VSUBPS            Z12, Z10, Z12
+	VADDPS            Z12, Z8, Z8
+	VBROADCASTSS      x3ab688be<>+0(SB), Z12
+	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z10, Z12
+	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z10, Z12
+	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z10, Z12
+	VFMADD213PS.BCST  x3f000000<>+0(SB), Z10, Z12
+	VMULPS            Z10, Z10, Z10
+	VFMADD213PS       Z8, Z10, Z12
+	VADDPS            Z12, Z11, Z8
+	VSCALEFPS         Z9, Z8, Z8
+	VCMPPS            $0x11, Z1, Z7, K1
+	VBLENDMPS         Z8, Z6, K1, Z2
+	VADDPS            Z6, Z8, Z7
+	VSUBPS            Z6, Z7, Z9
+	VSUBPS            Z9, Z8, Z8
+	VRCP14PS          Z7, Z9
+	VMULPS            Z9, Z2, Z10
+	VMOVAPS           Z2, Z11
+	VFNMADD231PS      Z7, Z10, Z11
+	VFNMADD231PS      Z8, Z10, Z11
+	VFMADD231PS       Z9, Z11, Z10
+	VMOVUPS           Z10, (AX)
 	ADDQ              $0x00000040, AX
 	ADDQ              $0x00000040, CX
 	SUBQ              $0x00000010, DX
-	JMP               loop10
+	JMP               loop13
 
-next11:
+next14:
 	TESTQ             DX, DX
-	JZ                end12
+	JZ                end15
 	MOVL              $0xffffffff, BX
 	BZHIL             DX, BX, BX
 	KMOVW             BX, K1
 	VMOVUPS.Z         (CX), K1, Z2
-	VORPS.BCST        x80000000<>+0(SB), Z2, Z6
-	VMAXPS            Z6, Z0, Z0
+	VORPS.BCST        x80000000<>+0(SB), Z2, Z7
+	VMAXPS            Z7, Z0, Z0
 	VMINPS            Z0, Z4, Z0
 	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z0, Z4
 	VRNDSCALEPS       $0x08, Z4, Z4
-	VMOVAPS           Z0, Z0
 	VFNMADD231PS.BCST x3f317218<>+0(SB), Z4, Z0
+	VMOVAPS           Z0, Z7
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z4, Z7
+	VSUBPS            Z7, Z0, Z0
 	VFNMADD231PS.BCST xb102e308<>+0(SB), Z4, Z0
-	VBROADCASTSS      x3ab688be<>+0(SB), Z6
-	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z0, Z6
-	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z0, Z6
-	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z0, Z6
-	VFMADD213PS.BCST  x3f000000<>+0(SB), Z0, Z6
-	VMULPS            Z0, Z0, Z7
-	VFMADD213PS       Z0, Z7, Z6
-	VADDPS.BCST       x3f800000<>+0(SB), Z6, Z0
+	VADDPS            Z5, Z7, Z8
+	VSUBPS            Z5, Z8, Z5
+	VSUBPS            Z5, Z7, Z5
+	VADDPS            Z5, Z0, Z0
+	VBROADCASTSS      x3ab688be<>+0(SB), Z5
+	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z7, Z5
+	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z7, Z5
+	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z7, Z5
+	VFMADD213PS.BCST  x3f000000<>+0(SB), Z7, Z5
+	VMULPS            Z7, Z7, Z7
+	VFMADD213PS       Z0, Z7, Z5
+	VADDPS            Z5, Z8, Z0
 	VSCALEFPS         Z4, Z0, Z0
 	VCMPPS            $0x11, Z1, Z2, K2
-	VBLENDMPS         Z0, Z5, K2, Z3
-	VADDPS            Z5, Z0, Z1
-	VSUBPS            Z5, Z1, Z2
+	VBLENDMPS         Z0, Z6, K2, Z3
+	VADDPS            Z6, Z0, Z1
+	VSUBPS            Z6, Z1, Z2
 	VSUBPS            Z2, Z0, Z0
 	VRCP14PS          Z1, Z2
 	VMULPS            Z2, Z3, Z4
@@ -455,6 +537,6 @@ next11:
 	VFMADD231PS       Z2, Z3, Z4
 	VMOVUPS           Z4, K1, (AX)
 
-end12:
+end15:
 	VZEROUPPER
 	RET

@@ -4,6 +4,11 @@
 
 package kernel
 
+// expSubF64AVX2 is e to the power x - c.
+//
+//go:noescape
+func expSubF64AVX2(dst *float64, x *float64, n int, c float64)
+
 // expF64AVX2 is e to the power x, within an ulp.
 //
 //go:noescape

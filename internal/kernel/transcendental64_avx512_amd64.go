@@ -4,6 +4,11 @@
 
 package kernel
 
+// expSubF64AVX512 is e to the power x - c.
+//
+//go:noescape
+func expSubF64AVX512(dst *float64, x *float64, n int, c float64)
+
 // expF64AVX512 is e to the power x, within an ulp.
 //
 //go:noescape

@@ -24,7 +24,21 @@ type vector[T Number] struct {
 	geluGrad                                           binaryFunc[T]
 	neg, abs, square, sqrt, recip, relu                unaryFunc[T]
 	exp, log, tanh, sigmoid, gelu                      unaryFunc[T]
-	addC, rsubC, mulC                                  scalarFunc[T]
+	addC, rsubC, mulC, divC, expSub                    scalarFunc[T]
+
+	// where is for as many of the first n elements as make whole vectors.
+	where func(dst *T, c *bool, a, b *T, n int)
+
+	// sumBlocks and dotBlocks write the sums of blocks of terms, of the last block
+	// too unless it has fewer terms than lanes. sumRows adds columns of a block of
+	// rows, stride bytes apart.
+	sumBlocks         func(dst, x *T, n int)
+	dotBlocks         func(dst, a, b *T, n int)
+	sumRows           func(dst, x *T, n, stride, columns int)
+	largest, smallest func(x *T, n int) T
+
+	adam, adamDecay       func(w, g, m, v *T, n int, s *T)
+	descend, descendDecay func(w, g *T, n int, s *T)
 }
 
 type tileFunc[T Number] func(k int, a *T, ars, acs, strip int, b *T, brs int, c *T, crs int, last, strips, more int)
@@ -95,6 +109,19 @@ func (f scalarFunc[T]) run(dst, x []T, c T) bool {
 	}
 	f(head(dst), head(x), len(x), c)
 	return true
+}
+
+// choose is where on slices; it returns how many elements it did.
+func (v *vector[T]) choose(dst []T, c []bool, a, b []T) (done int) {
+	if v.where == nil {
+		return 0
+	}
+	for whole := len(c) - len(c)%v.lanes; done < whole; {
+		n := min(chunk, whole-done)
+		v.where(head(dst[done:]), head(c[done:]), head(a[done:]), head(b[done:]), n)
+		done += n
+	}
+	return done
 }
 
 // head is the address of the first element, hidden from escape analysis:

@@ -132,6 +132,11 @@ func (e *emitter) arithmetic() {
 		return func(x []reg.VecVirtual) reg.VecVirtual { return e.mul(x[0], c) }
 	})
 
+	e.scalar("divC", "x/c", 2, func(e *emitter) func([]reg.VecVirtual) reg.VecVirtual {
+		c := e.number("c")
+		return func(x []reg.VecVirtual) reg.VecVirtual { return e.div(x[0], c) }
+	})
+
 	e.binary("tanhGrad", "a·(1 - b²)", 2, func(e *emitter) func([]reg.VecVirtual) reg.VecVirtual {
 		one := e.load(e.c(1))
 		return func(x []reg.VecVirtual) reg.VecVirtual {
@@ -153,6 +158,7 @@ func (e *emitter) arithmetic() {
 			return e.choose(e.compare(lessEqual, x[1], zero), zero, x[0])
 		}
 	})
+	e.where()
 	e.binary("absGrad", "a·sign(b), +0 where b is 0, and b where it is NaN", 2, func(e *emitter) func([]reg.VecVirtual) reg.VecVirtual {
 		zero := e.zero()
 		return func(x []reg.VecVirtual) reg.VecVirtual {
@@ -173,4 +179,35 @@ func (e *emitter) maximum(a, b reg.VecVirtual) reg.VecVirtual {
 func (e *emitter) minimum(a, b reg.VecVirtual) reg.VecVirtual {
 	both := e.or(e.smaller(a, b), e.smaller(b, a))
 	return e.choose(e.compare(unordered, a, b), e.add(a, b), both)
+}
+
+// where writes the choice of whole vectors by bytes.
+func (e *emitter) where() {
+	e.fun("where", "(dst *%[1]s, c *bool, a, b *%[1]s, n int)", "is a where c and b elsewhere, for as many of the first n as make whole vectors.")
+	dst, c, a, b, n := e.arg("dst"), e.arg("c"), e.arg("a"), e.arg("b"), e.arg("n")
+	widen := map[int]string{32: "VPMOVZXBD", 64: "VPMOVZXBQ"}[e.bits]
+	zero := e.zero()
+	loop, end := e.label("loop"), e.label("end")
+	e.Label(loop)
+	e.CMPQ(n, operand.U32(e.lanes()))
+	e.JL(operand.LabelRef(end))
+	w := e.vec()
+	e.raw(widen, operand.Mem{Base: c}, w)
+	var mask reg.Register
+	if e.isa == avx512 {
+		mask = e.K()
+		e.integer("VPTESTM", w, w, mask)
+	} else {
+		mask = e.YMM()
+		e.integer("VPCMPGT", zero, w, mask)
+	}
+	e.store(e.choose(mask, e.load(operand.Mem{Base: a}), e.load(operand.Mem{Base: b})), operand.Mem{Base: dst})
+	for _, p := range []reg.GPVirtual{dst, a, b} {
+		e.ADDQ(operand.U32(e.width()), p)
+	}
+	e.ADDQ(operand.U32(e.lanes()), c)
+	e.SUBQ(operand.U32(e.lanes()), n)
+	e.JMP(operand.LabelRef(loop))
+	e.Label(end)
+	e.ret()
 }

@@ -28,6 +28,8 @@ var units = []struct {
 	{"arithmetic", (*emitter).arithmetic},
 	{"transcendental", (*emitter).transcendental},
 	{"normal", (*emitter).normalUnit},
+	{"reduce", (*emitter).reductions},
+	{"step", (*emitter).steps},
 }
 
 func main() {

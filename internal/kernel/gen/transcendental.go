@@ -96,13 +96,18 @@ func (e *emitter) expOf(coefs []float64) func(x reg.VecVirtual) reg.VecVirtual {
 	}
 }
 
-// expBody carries the rounding errors of r and of 1 + r, and so is nearly
-// rounded once.
 func expBody(e *emitter) func([]reg.VecVirtual) reg.VecVirtual {
+	exp := e.exponential()
+	return func(x []reg.VecVirtual) reg.VecVirtual { return exp(x[0]) }
+}
+
+// exponential is expOf with the rounding errors of r and of 1 + r carried along,
+// and so nearly rounded once.
+func (e *emitter) exponential() func(x reg.VecVirtual) reg.VecVirtual {
 	bounded, one := e.expBounds(), e.load(e.c(1))
 	hi, lo := e.ln2()
-	return func(x []reg.VecVirtual) reg.VecVirtual {
-		v := bounded(x[0])
+	return func(x reg.VecVirtual) reg.VecVirtual {
+		v := bounded(x)
 		n := e.round(e.mul(v, e.c(math.Log2E)))
 		e.deplete(v, n, e.c(hi)) // exactly
 		r := e.copy(v)
@@ -167,7 +172,7 @@ func tanhBody(e *emitter) func([]reg.VecVirtual) reg.VecVirtual {
 
 // sigmoidBody is 1/(1 + e^-|x|), or e^-|x| times that below 0.
 func sigmoidBody(e *emitter) func([]reg.VecVirtual) reg.VecVirtual {
-	exp := e.expOf(exponent[e.bits])
+	exp := e.exponential()
 	one, zero := e.load(e.c(1)), e.zero()
 	return func(x []reg.VecVirtual) reg.VecVirtual {
 		p := exp(e.or(x[0], e.signBit()))
@@ -305,6 +310,10 @@ func geluGradBody(e *emitter) func([]reg.VecVirtual) reg.VecVirtual {
 }
 
 func (e *emitter) transcendental() {
+	e.scalar("expSub", "e to the power x - c", 1, func(e *emitter) func([]reg.VecVirtual) reg.VecVirtual {
+		exp, c := e.expOf(exponent[e.bits]), e.number("c")
+		return func(x []reg.VecVirtual) reg.VecVirtual { return exp(e.sub(x[0], c)) }
+	})
 	e.unary("exp", "e to the power x, within an ulp", 1, expBody)
 	e.unary("log", "the natural logarithm, within 2 ulp", 1, logBody)
 	e.unary("tanh", "the hyperbolic tangent, within 2 ulp", 1, tanhBody)
