@@ -122,7 +122,7 @@ func (t *Tape) record(code opcode, at *attrs, ids []int32) (first, n int32) {
 }
 
 func (t *Tape) cannotGoOn(op string) {
-	throw(fail(ErrSwept, op, "call Reset before the next step, or sweep with Retain", "the tape cannot go on: %s let its values go", t.swept))
+	throw(fail(ErrSwept, op, "call Reset before the next step, or sweep with Retain", "the tape cannot go on: %s let its values go", t.sweptText()))
 }
 
 // recordOne appends the node of an op without attributes that has one output.

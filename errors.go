@@ -132,12 +132,20 @@ func inside(function, file string) bool {
 	return strings.HasPrefix(function, rootPath) && !strings.HasSuffix(file, "_test.go")
 }
 
-// callSite names the innermost place outside this package, as file:line with
-// the file's last two path elements.
+// callSite names the innermost place outside this package.
 func callSite() string {
 	var pcs [32]uintptr
-	n := runtime.Callers(2, pcs[:])
-	frames := runtime.CallersFrames(pcs[:n])
+	return siteOf(pcs[:runtime.Callers(2, pcs[:])])
+}
+
+// siteOf names the innermost place outside this package among callers, as
+// file:line with the file's last two path elements. What an error may have to
+// name later keeps its callers only: naming one takes ten times longer.
+func siteOf(callers []uintptr) string {
+	if len(callers) == 0 {
+		return ""
+	}
+	frames := runtime.CallersFrames(callers)
 	for {
 		f, more := frames.Next()
 		if !inside(f.Function, f.File) && !strings.HasPrefix(f.Function, "runtime.") {
@@ -147,6 +155,15 @@ func callSite() string {
 			return ""
 		}
 	}
+}
+
+// callers puts the callers of its caller into a slice that it may reuse.
+func callers(into []uintptr) []uintptr {
+	if cap(into) == 0 {
+		into = make([]uintptr, 32)
+	}
+	into = into[:cap(into)]
+	return into[:runtime.Callers(3, into)]
 }
 
 func shortPath(file string) string {

@@ -52,7 +52,7 @@ func (t *Tape) join(x *Tensor, op string) int32 {
 			return id
 		} else if l.kind != constantLeaf {
 			e := fail(ErrChanged, op, "change parameters between steps: after the sweep, and call Reset",
-				"%s was changed (%s) since this tape first read it", t.label(id), v.st.changed)
+				"%s was changed (%s) since this tape first read it", t.label(id), v.st.changedText())
 			e.Tensor = t.label(id)
 			throw(e)
 		}

@@ -162,7 +162,7 @@ func (t *Tape) sweptError(opName string, p *plan) error {
 		}
 	}
 	e := fail(ErrSwept, opName, "sweep with Retain the first time, or Reset and run the forward pass again",
-		"the tape was swept already: %s%s let its values go", what, t.swept)
+		"the tape was swept already: %s%s let its values go", what, t.sweptText())
 	if p != nil && len(p.roots) > 0 {
 		e.Tensor = t.label(p.roots[0].id)
 	}
@@ -279,7 +279,7 @@ func (p *plan) checkVersions(opName string) error {
 			t.eachHold(n, func(sto int32) { hit = hit || sto == l.sto })
 			if hit {
 				e := fail(ErrChanged, opName, "change leaves after the sweep, or give the op a Clone",
-					"%s was changed (%s) after %s had saved it for its gradient rule", t.label(l.id), l.val.st.changed, t.nodeLabel(n))
+					"%s was changed (%s) after %s had saved it for its gradient rule", t.label(l.id), l.val.st.changedText(), t.nodeLabel(n))
 				e.Node, e.Tensor = int(n), t.label(l.id)
 				return e
 			}

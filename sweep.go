@@ -115,7 +115,8 @@ func (s *sweep) newWorker(id int) *worker {
 	}
 	w.m.place, w.m.pool, w.m.tape = inPool, w.pool, s.t
 	w.m.madds = 0
-	w.recording = s.p.options.recorded
+	w.recording, w.batch = s.p.options.recorded, s.p.options.batch
+	w.direct = !w.recording && w.batch == 0
 	w.forward = false
 	return w
 }
@@ -135,9 +136,7 @@ func (s *sweep) run(roots []Root) (grads *Grads, err error) {
 	before := w.counter().madds
 	if !p.options.retain {
 		t.swept = s.opName
-		if at := callSite(); at != "" {
-			t.swept += " at " + at
-		}
+		t.sweptBy = callers(t.sweptBy)
 		t.broken = true
 		s.letGoUnread(w)
 	}
@@ -179,9 +178,6 @@ func (s *sweep) run(roots []Root) (grads *Grads, err error) {
 func (s *sweep) abandon() {
 	clear(s.slots)
 	s.t.scratch.slots, s.t.scratch.free = nil, nil
-	if s.t.broken {
-		s.t.swept += ", which did not finish,"
-	}
 }
 
 // cancelled returns the error of a context that is done.
@@ -357,6 +353,9 @@ func (s *sweep) seed(w *worker, r root, from Root) {
 	case r.cot.l != nil:
 		g = w.m.alloc(w.m.like(r.cot))
 		copyDense(g, r.cot)
+		if w.batch > 0 {
+			g.l, g.at = w.m.shapes.contiguous(l.DType, l.Shape), batchedAt
+		}
 	default:
 		g = w.full(1, l.DType, l.Shape)
 	}

@@ -41,8 +41,9 @@ type Tape struct {
 	siteTable []siteEntry
 	sitePCs   map[uintptr]int32
 
-	swept   string // how a sweep let values go, and where; "" before
-	broken  bool   // that sweep failed half-way
+	swept   string    // the sweep that let values go; "" before
+	sweptBy []uintptr // its callers
+	broken  bool      // that sweep failed half-way
 	grads   []*array.Buf
 	last    *sweepRecord // of the last sweep that was traced
 	scratch sweepMemory
@@ -260,10 +261,22 @@ func (t *Tape) mustHave(x *Tensor, op string) {
 	t.mustOwnFor(x, op)
 	if t.gone(x.id) {
 		e := fail(ErrReleased, op, "call Keep on it when it is made, or sweep with Retain",
-			"the value of %s is gone: no rule needed it any more, and %s let it go", t.label(x.id), t.swept)
+			"the value of %s is gone: no rule needed it any more, and %s let it go", t.label(x.id), t.sweptText())
 		e.Tensor = t.label(x.id)
 		throw(e)
 	}
+}
+
+// sweptText says which sweep let values go, and where it was called.
+func (t *Tape) sweptText() string {
+	text := t.swept
+	if at := siteOf(t.sweptBy); at != "" {
+		text += " at " + at
+	}
+	if t.broken {
+		text += ", which did not finish,"
+	}
+	return text
 }
 
 // gone reports whether a sweep has let the value go.

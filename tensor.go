@@ -49,9 +49,10 @@ type value struct {
 
 // storage is a buffer that outlives tapes. Every change counts its version up.
 type storage struct {
-	p       unsafe.Pointer
-	version uint64
-	changed string // the call that changed it last, and where
+	p         unsafe.Pointer
+	version   uint64
+	changed   string    // the call that changed it last; "" when none did
+	changedBy []uintptr // its nearest callers
 }
 
 // paramView remembers how a view of a parameter was made, so that the view can

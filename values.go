@@ -169,9 +169,22 @@ func (v *paramView) root() string {
 func (v *value) bump(call string) {
 	v.st.version++
 	v.st.changed = call
-	if s := callSite(); s != "" {
-		v.st.changed += " at " + s
+	if v.st.changedBy == nil {
+		v.st.changedBy = make([]uintptr, nearCallers)
 	}
+	v.st.changedBy = callers(v.st.changedBy)
+}
+
+// nearCallers are enough to name the call of a setter, which is no more than
+// three calls away within this package.
+const nearCallers = 6
+
+// changedText says which call changed the storage last, and where.
+func (s *storage) changedText() string {
+	if at := siteOf(s.changedBy); at != "" {
+		return s.changed + " at " + at
+	}
+	return s.changed
 }
 
 // Fill sets every element of a leaf to v. It panics with ErrNotALeaf on what
