@@ -33,6 +33,9 @@ var table = func() map[string]backsweep.OpInfo {
 // offered returns ErrSkipped when the library does not have the op, or an
 // attribute that is set.
 func (s *Step) offered() error {
+	if s.layer() != nil {
+		return nil
+	}
 	o, ok := table[s.row()]
 	if !ok {
 		return fmt.Errorf("%w: %s", ErrSkipped, s.Op)

@@ -98,6 +98,10 @@ func (c *Graph) record() (_ *run, err error) {
 		for i, name := range s.In {
 			in[i] = r.values[name]
 		}
+		if f := s.layer(); f != nil {
+			r.values[s.Out[0]] = f(in)
+			continue
+		}
 		out, err := backsweep.Call(s.row(), in, s.attrs())
 		if err != nil {
 			return nil, err
