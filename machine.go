@@ -54,6 +54,12 @@ func (c *layoutCache) contiguous(dt DType, shape []int) *array.Layout {
 	return l
 }
 
+// matrix returns the contiguous layout of a matrix.
+func (c *layoutCache) matrix(dt DType, rows, cols int) *array.Layout {
+	shape := [2]int{rows, cols}
+	return c.contiguous(dt, shape[:])
+}
+
 // layout returns a contiguous layout.
 func (m *machine) layout(dt DType, shape ...int) *array.Layout {
 	return m.shapes.contiguous(dt, shape)

@@ -12,16 +12,20 @@ type product struct {
 	m, n, k int
 	batch   []int // common batch shape
 	a, b    *array.Layout
-	out     []int
+	out     *array.Layout
 }
 
 // productOf checks the operands by NumPy's rules: a vector on the left is a
 // row, one on the right a column, and its axis of extent 1 is dropped again;
 // axes before the last two are batches and broadcast.
 func (m *machine) productOf(a, b ref) product {
-	m.floats(a, b)
+	m.float(a)
+	m.float(b)
 	m.sameDType(0, 1)
 	la, lb := a.l, b.l
+	if p, ok := m.matrices(la, lb); ok {
+		return p
+	}
 	if len(la.Shape) == 0 || len(lb.Shape) == 0 {
 		m.misfit("use Mul, or MulScalar, with a scalar", "operands need at least one axis, not shapes %s", shapesText(la.Shape, lb.Shape))
 	}
@@ -44,14 +48,40 @@ func (m *machine) productOf(a, b ref) product {
 	p.batch = batch
 	p.a, _ = la.BroadcastTo(append(append([]int{}, batch...), la.Shape[ra-2:]...))
 	p.b, _ = lb.BroadcastTo(append(append([]int{}, batch...), lb.Shape[rb-2:]...))
-	p.out = append([]int{}, batch...)
+	out := append([]int{}, batch...)
 	if len(a.l.Shape) > 1 {
-		p.out = append(p.out, p.m)
+		out = append(out, p.m)
 	}
 	if len(b.l.Shape) > 1 {
-		p.out = append(p.out, p.n)
+		out = append(out, p.n)
 	}
+	p.out = m.layout(la.DType, out...)
 	return p
+}
+
+// matrices is productOf for what most products are: two matrices, or batches
+// on the left that lie evenly, so that all their rows are those of one matrix.
+// An element's bits do not depend on how many rows there are.
+func (m *machine) matrices(a, b *array.Layout) (p product, ok bool) {
+	r := len(a.Shape)
+	if r < 2 || len(b.Shape) != 2 || a.Shape[r-1] != b.Shape[0] {
+		return p, false
+	}
+	p = product{m: a.Shape[r-2], k: a.Shape[r-1], n: b.Shape[1], a: a, b: b}
+	if r == 2 {
+		p.out = m.shapes.matrix(a.DType, p.m, p.n)
+		return p, true
+	}
+	for i := r - 3; i >= 0; i-- {
+		if a.Strides[i] != a.Strides[i+1]*a.Shape[i+1] {
+			return p, false
+		}
+		p.m *= a.Shape[i]
+	}
+	p.a = array.Strided(a.DType, []int{p.m, p.k}, []int{a.Strides[r-2], a.Strides[r-1]}, a.Offset)
+	var few [8]int
+	p.out = m.shapes.contiguous(a.DType, append(append(few[:0], a.Shape[:r-1]...), p.n))
+	return p, true
 }
 
 func (p *product) batches() int {
@@ -110,7 +140,7 @@ func init() {
 		eval: func(m *machine) {
 			a, b := m.in[0], m.in[1]
 			p := m.productOf(a, b)
-			dst := m.produce(m.layout(a.l.DType, p.out...))
+			dst := m.produce(p.out)
 			if a.l.DType == Float32 {
 				multiply[float32](&p, dst, a, b)
 			} else {
@@ -269,7 +299,7 @@ func init() {
 				m.misfit("x is [..., in], w is [in, out] and b is [out]", "shapes %s do not fit", shapesText(x.l.Shape, w.l.Shape, b.l.Shape))
 			}
 			p := m.productOf(x, w)
-			dst := m.produce(m.layout(x.l.DType, p.out...))
+			dst := m.produce(p.out)
 			if x.l.DType == Float32 {
 				linearAs[float32](m, &p, dst)
 			} else {
