@@ -114,8 +114,14 @@ const (
 	opMax
 	opMin
 	opLogSumExp
+	opProd
+	opVar
+	opStd
 	opSoftmax
 	opLogSoftmax
+	opCumSum
+	opCumProd
+	opLogCumSumExp
 
 	// shape
 	opReshape
@@ -127,6 +133,7 @@ const (
 	opStack
 	opSqueeze
 	opUnsqueeze
+	opFlip
 
 	// rows and indices
 	opTake
@@ -149,6 +156,8 @@ const (
 	opGeluTanhGrad
 	opLeakyReluGrad
 	opClampGrad
+	opRecurrence
+	opProdGrad
 	opTanhGrad
 	opSigmoidGrad
 	opReluGrad

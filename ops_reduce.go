@@ -15,6 +15,7 @@ type reduction struct {
 	outer, n, inner int
 	shape           []int // of the result
 	keep            []int // of the result with the reduced axes as 1
+	perm            []int // which axis of the operand each axis of x is
 }
 
 var reduceParams = []param{
@@ -73,11 +74,15 @@ func (m *machine) reduction() reduction {
 				r.inner *= x.l.Shape[a]
 			}
 		}
+		for a := range x.l.Shape {
+			r.perm = append(r.perm, a)
+		}
 	} else {
 		for _, a := range free {
 			r.outer *= x.l.Shape[a]
 		}
-		x.l = x.l.Permute(append(free, axes...))
+		r.perm = append(free, axes...)
+		x.l = x.l.Permute(r.perm)
 	}
 	r.x = m.packed(x)
 	return r

@@ -161,12 +161,13 @@ func TestEveryRowHasAMethod(t *testing.T) {
 	functions := map[string]string{"where": "Where", "concat": "Concat", "stack": "Stack"}
 	// Rows whose method is not simply the row's name, and methods that are
 	// other forms of a row.
-	named := map[string]string{"matmul": "MatMul", "logsumexp": "LogSumExp", "rms_norm": "RMSNorm", "lstm_gates": "LSTMGates", "gru_gates": "GRUGates", "slogdet": "SlogDet", "logaddexp": "LogAddExp", "xlogy": "XLogY", "isnan": "IsNaN"}
+	named := map[string]string{"matmul": "MatMul", "logsumexp": "LogSumExp", "rms_norm": "RMSNorm", "lstm_gates": "LSTMGates", "gru_gates": "GRUGates", "slogdet": "SlogDet", "logaddexp": "LogAddExp", "xlogy": "XLogY", "isnan": "IsNaN",
+		"cumsum": "CumSum", "cumprod": "CumProd", "logcumsumexp": "LogCumSumExp"}
 	forms := map[string]string{
 		"T": "transpose", "Index": "slice", "CrossEntropySum": "cross_entropy", "CrossEntropyEach": "cross_entropy",
-		"EmbeddingBagSum": "embedding_bag", "SoftplusBeta": "softplus", "MaxPoolPlaces": "max_pool", "BatchNormWith": "batch_norm",
+		"EmbeddingBagSum": "embedding_bag", "SoftplusBeta": "softplus", "VarOf": "var", "StdOf": "std", "MaxPoolPlaces": "max_pool", "BatchNormWith": "batch_norm",
 	}
-	for _, name := range []string{"sum", "mean", "max", "min", "logsumexp"} {
+	for _, name := range []string{"sum", "mean", "max", "min", "logsumexp", "prod", "var", "std"} {
 		forms[camel(name, named)+"Keep"] = name
 	}
 	notOps := []string{"At", "Clone", "DType", "Dim", "Fill", "Float64s", "ID", "IsParam", "Item", "Keep", "Len", "Name", "Named",
