@@ -216,6 +216,29 @@ func TestLayersDifferentiate(t *testing.T) {
 	}
 }
 
+// Parameters get their gradients also where the state before the first step is
+// on no tape.
+func TestRecurrentLayersTrainFromPlainStates(t *testing.T) {
+	rng := generator(1)
+	lstm, gru, rnn := nn.NewLSTM(rng, "l", 3, 2), nn.NewGRU(rng, "g", 3, 2), nn.NewRNN(rng, "r", 3, 2)
+	for _, h := range []*tensor{nil, backsweep.Randn(rng, 2, 2)} {
+		tape := backsweep.NewTape()
+		x := tape.Input("x", backsweep.Randn(rng, 2, 4, 3))
+		_, a, _ := lstm.Forward(x, h, h)
+		_, b := gru.Forward(x, h)
+		_, c := rnn.Forward(x, h)
+		grads, err := tape.Backward(a.Add(b).Add(c).Square().Sum())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range append(append(lstm.Params(), gru.Params()...), rnn.Params()...) {
+			if _, state := grads.Lookup(p); state != backsweep.Computed {
+				t.Errorf("%s: %v", p.Name(), state)
+			}
+		}
+	}
+}
+
 // encoder is the block with other parameters, in the order of Params.
 func encoder(e nn.TransformerEncoder, p []*tensor) nn.TransformerEncoder {
 	for i, l := range []*nn.Linear{&e.Attention.Query, &e.Attention.Key, &e.Attention.Value, &e.Attention.Out} {

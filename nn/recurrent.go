@@ -45,12 +45,16 @@ func (r *recurrent) steps(x *backsweep.Tensor) []*backsweep.Tensor {
 	return parts
 }
 
-// start is the state before the first step.
+// start is the state before the first step, on the tape that x is on, since what
+// meets the parameters has to be there.
 func (r *recurrent) start(h, x *backsweep.Tensor) *backsweep.Tensor {
-	if h != nil {
-		return h
+	if h == nil {
+		h = backsweep.Zeros(r.U.DType(), x.Dim(0), r.U.Dim(0))
 	}
-	return backsweep.Zeros(r.U.DType(), x.Dim(0), r.U.Dim(0))
+	if t := x.Tape(); t != nil && h.Tape() == nil {
+		return t.Input("", h)
+	}
+	return h
 }
 
 // LSTM is a layer of long short-term memory; see [backsweep.Tensor.LSTMGates].
