@@ -117,6 +117,9 @@ const (
 	opProd
 	opVar
 	opStd
+	opNorm
+	opNormalize
+	opCosineSimilarity
 	opSoftmax
 	opLogSoftmax
 	opCumSum

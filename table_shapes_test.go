@@ -167,7 +167,7 @@ func TestEveryRowHasAMethod(t *testing.T) {
 		"T": "transpose", "Index": "slice", "CrossEntropySum": "cross_entropy", "CrossEntropyEach": "cross_entropy",
 		"EmbeddingBagSum": "embedding_bag", "SoftplusBeta": "softplus", "VarOf": "var", "StdOf": "std", "MaxPoolPlaces": "max_pool", "BatchNormWith": "batch_norm",
 	}
-	for _, name := range []string{"sum", "mean", "max", "min", "logsumexp", "prod", "var", "std"} {
+	for _, name := range []string{"sum", "mean", "max", "min", "logsumexp", "prod", "var", "std", "norm"} {
 		forms[camel(name, named)+"Keep"] = name
 	}
 	notOps := []string{"At", "Clone", "DType", "Dim", "Fill", "Float64s", "ID", "IsParam", "Item", "Keep", "Len", "Name", "Named",

@@ -122,3 +122,50 @@ func ArgMin[T Number](dst []int64, x []T, outer, n, inner int) {
 		}
 	}
 }
+
+// Normalize is x over its Euclidean length along the middle, or over eps where
+// the length is below that.
+func Normalize[T Float](dst, x []T, eps float64, outer, n, inner int) {
+	for o := range outer {
+		for k := range inner {
+			v, d := x[min(len(x), o*n*inner+k):], dst[min(len(x), o*n*inner+k):]
+			length := atLeast(norm(v, 2, n, inner), eps)
+			for i := range n {
+				d[i*inner] = T(float64(v[i*inner]) / length)
+			}
+		}
+	}
+}
+
+// Cosine is the cosine of the angle between a and b along the middle, [outer,
+// inner], where each length counts as no less than eps.
+func Cosine[T Float](dst, a, b []T, eps float64, outer, n, inner int) {
+	for o := range outer {
+		for k := range inner {
+			v, w := a[min(len(a), o*n*inner+k):], b[min(len(b), o*n*inner+k):]
+			la, lb := atLeast(norm(v, 2, n, inner), eps), atLeast(norm(w, 2, n, inner), eps)
+			dst[o*inner+k] = T(cosine(v, w, la, lb, n, inner))
+		}
+	}
+}
+
+// cosine is Σ (a/la)·(b/lb) over n elements at a stride, split as a sum is.
+func cosine[T Float](a, b []T, la, lb float64, n, stride int) float64 {
+	if n > block {
+		h := half(n)
+		return cosine(a, b, la, lb, h, stride) + cosine(a[h*stride:], b[h*stride:], la, lb, n-h, stride)
+	}
+	var terms [block]float64
+	for i := range n {
+		terms[i] = float64(a[i*stride]) / la * (float64(b[i*stride]) / lb)
+	}
+	return sumRun(terms[:n])
+}
+
+// atLeast is v, but no less than least; NaN stays NaN.
+func atLeast(v, least float64) float64 {
+	if v < least {
+		return least
+	}
+	return v
+}
