@@ -62,7 +62,7 @@ func (w *worker) sum(v int32, a, b gift) gift {
 	if b.rows.l != nil {
 		addRows(a.g, b)
 	} else {
-		addInto(a.g, b.g)
+		addInto(w.flat(a.g), w.flat(b.g))
 	}
 	w.m.madds += int64(b.g.l.N)
 	return a
@@ -70,10 +70,14 @@ func (w *worker) sum(v int32, a, b gift) gift {
 
 // own copies a value into a buffer that only the caller holds.
 func (w *worker) own(x ref) ref {
-	l := w.m.like(x)
+	flat := w.flat(x)
+	l := w.m.like(flat)
 	b := w.pool.Get(l.Bytes())
 	c := ref{l: l, p: b.P, buf: b, at: offTape}
-	copyDense(c, x)
+	copyDense(c, flat)
+	if x.batched() {
+		c.l, c.at = x.l, batchedAt
+	}
 	return c
 }
 

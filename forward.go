@@ -92,9 +92,10 @@ func (t *Tape) Forward(seeds []Seed, opts ...SweepOption) (out *Tangents, err er
 	}
 	out.cost = w.counter().madds - before
 	if !o.recorded {
-		for i := range out.refs {
-			if b := out.refs[i].buf; b != nil {
-				t.grads = append(t.grads, b)
+		for i, x := range out.refs {
+			if x.buf != nil {
+				t.grads = append(t.grads, x.buf)
+				out.refs[i] = w.shapeOfBatch(x)
 			}
 		}
 	}
@@ -125,7 +126,7 @@ func (out *Tangents) seed(w *worker, sd Seed) error {
 		v = x.id
 	}
 	l, c := t.layoutOf(v), sd.Tangent.layout()
-	if !array.SameShape(l.Shape, c.Shape) {
+	if !batchedShape(c, l, w.batch) {
 		e := fail(ErrCotangent, "Forward", "a tangent has the shape of its tensor; it is never broadcast",
 			"the tangent of %s has shape %s, not %s", t.label(v), array.ShapeString(c.Shape), array.ShapeString(l.Shape))
 		e.Shapes = [][]int{l.Shape, c.Shape}
@@ -146,13 +147,16 @@ func (out *Tangents) seed(w *worker, sd Seed) error {
 		return nil
 	}
 	r := sd.Tangent.ref("Forward")
-	out.refs[v] = w.own(r)
+	x := w.own(r)
+	if w.batch > 0 {
+		x.l, x.at = w.m.shapes.contiguous(l.DType, l.Shape), batchedAt
+	}
+	out.refs[v] = x
 	return nil
 }
 
 // visit computes the tangents of a node's outputs.
 func (out *Tangents) visit(w *worker, n int32) {
-	t := out.t
 	w.set(n)
 	w.tangents = resize(w.tangents, int(w.nIn))
 	w.made = resize(w.made, int(w.nOut))
@@ -186,6 +190,9 @@ func (out *Tangents) visit(w *worker, n int32) {
 			continue
 		}
 		if !w.recording {
+			if w.batch > 0 {
+				x = w.repeat(x)
+			}
 			if x.buf == nil || !x.l.Plain {
 				x = w.own(x)
 			} else {
@@ -194,7 +201,6 @@ func (out *Tangents) visit(w *worker, n int32) {
 		}
 		out.refs[v] = x
 	}
-	_ = t
 	for _, b := range w.m.temps {
 		w.pool.Release(b)
 	}

@@ -47,6 +47,7 @@ func (s *sweep) collect(w *worker) *Grads {
 	for _, r := range p.roots {
 		g.roots = append(g.roots, r.id)
 	}
+	g.ids, g.sums = make([]int32, 0, len(p.asked)), make([]gift, 0, len(p.asked))
 	for _, v := range p.asked {
 		k := s.slotOf[v]
 		if k == 0 {
@@ -61,6 +62,7 @@ func (s *sweep) collect(w *worker) *Grads {
 				w.pool.Release(x.g.buf)
 				x.g = c
 			}
+			x.g = w.shapeOfBatch(x.g)
 			t.grads = append(t.grads, x.g.buf)
 			if x.rows.l != nil {
 				t.grads = append(t.grads, x.rows.buf)

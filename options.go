@@ -60,6 +60,7 @@ type sweepOptions struct {
 	ctx       context.Context
 	observe   func(Event)
 	cotangent *Tensor
+	batch     int // how many cotangents the sweep carries at once, else 0
 }
 
 // WithOrder makes the sweep visit the nodes in another legal order. Gradients

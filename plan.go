@@ -79,7 +79,7 @@ func (t *Tape) newPlan(opName string, roots []Root, o sweepOptions) (*plan, erro
 		return nil, fail(ErrValue, opName, "name the loss", "there is nothing to start from")
 	}
 	for _, r := range roots {
-		c, err := t.checkRoot(opName, r)
+		c, err := t.checkRoot(opName, r, o.batch)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func (t *Tape) newPlan(opName string, roots []Root, o sweepOptions) (*plan, erro
 	return p, nil
 }
 
-func (t *Tape) checkRoot(opName string, r Root) (root, error) {
+func (t *Tape) checkRoot(opName string, r Root, batch int) (root, error) {
 	x := r.Tensor
 	switch {
 	case x == nil:
@@ -132,7 +132,7 @@ func (t *Tape) checkRoot(opName string, r Root) (root, error) {
 		return root{}, fail(ErrTwoTapes, opName, "Detach or Clone it", "the cotangent of %s is on another tape", t.label(x.id))
 	}
 	cl := c.layout()
-	if !array.SameShape(cl.Shape, l.Shape) {
+	if !batchedShape(cl, l, batch) {
 		e := fail(ErrCotangent, opName, "a cotangent has the shape of its root; it is never broadcast",
 			"the cotangent of %s has shape %s, not %s", t.label(x.id), array.ShapeString(cl.Shape), array.ShapeString(l.Shape))
 		e.Shapes = [][]int{l.Shape, cl.Shape}

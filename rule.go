@@ -1,6 +1,8 @@
 package backsweep
 
 import (
+	"slices"
+
 	"github.com/backsweep/backsweep/internal/array"
 )
 
@@ -17,6 +19,8 @@ type rule struct {
 	firstIn, nIn   int32
 	firstOut, nOut int32
 	recording      bool
+	direct         bool   // neither recording nor batched: kernels may be called at once
+	batch          int    // how many cotangents a batched sweep carries, else 0
 	wants          []bool // by operand slot
 	douts          []ref  // by output; l is nil where there is no gradient
 	given          []gift // by operand slot
@@ -107,6 +111,9 @@ func (r *rule) give(i int, g ref) {
 	if l := r.layoutIn(i); l != g.l && !r.forward && !array.SameShape(g.l.Shape, l.Shape) {
 		g = r.sumTo(g, l.Shape)
 	}
+	if r.batch > 0 {
+		g = r.repeat(g)
+	}
 	r.given[i].g = g
 }
 
@@ -133,7 +140,13 @@ func (r *rule) counter() *machine {
 
 // giveRows hands operand i the cotangents of some of its rows: rows are
 // ascending row numbers, g holds one row for each.
-func (r *rule) giveRows(i int, rows, g ref) { r.given[i] = gift{g: g, rows: rows} }
+func (r *rule) giveRows(i int, rows, g ref) {
+	if r.batch > 0 {
+		r.give(i, r.do2(opRowsDense, &attrs{ints: [3][]int{r.shapeIn(i)}}, rows, g))
+		return
+	}
+	r.given[i] = gift{g: g, rows: rows}
+}
 
 // tan is the tangent of operand i; hasTan tells whether there is one (an
 // operand without one does not depend on the seed).
@@ -146,7 +159,7 @@ func (r *rule) makes(j int, t ref) { r.made[j] = t }
 // do1, do2 and do3 run an op of one, two or three operands on values of the
 // engine.
 func (r *rule) do1(code opcode, at *attrs, a ref) ref {
-	if o := &table[code]; o.un32 != nil && !r.recording {
+	if o := &table[code]; o.un32 != nil && r.direct {
 		return r.m.unary(o, a)
 	}
 	r.m.in = append(r.m.inBuf[:0], a)
@@ -154,7 +167,7 @@ func (r *rule) do1(code opcode, at *attrs, a ref) ref {
 }
 
 func (r *rule) do2(code opcode, at *attrs, a, b ref) ref {
-	if o := &table[code]; o.bin32 != nil && !r.recording {
+	if o := &table[code]; o.bin32 != nil && r.direct {
 		return r.m.binary(o, a, b)
 	}
 	r.m.in = append(r.m.inBuf[:0], a, b)
@@ -189,12 +202,10 @@ func (r *rule) do(code opcode, at *attrs) ref {
 		}
 		return m.out[0]
 	}
-	m.atBuf = noAttrs
-	if at != nil {
-		m.atBuf = *at
+	if r.batch > 0 && slices.ContainsFunc(m.in, ref.batched) {
+		return r.lift(code, at)
 	}
-	m.at = &m.atBuf
-	m.run(&table[code])
+	r.runNow(&table[code], at)
 	return m.out[0]
 }
 
@@ -238,10 +249,16 @@ func (r *rule) mul(a, b ref) ref           { return r.do2(opMul, nil, a, b) }
 func (r *rule) div(a, b ref) ref           { return r.do2(opDiv, nil, a, b) }
 func (r *rule) scale(a ref, c float64) ref { return r.do1(opMulScalar, &attrs{f: [2]float64{c}}, a) }
 func (r *rule) plus(a ref, c float64) ref  { return r.do1(opAddScalar, &attrs{f: [2]float64{c}}, a) }
-func (r *rule) reshape(a ref, s []int) ref { return r.do1(opReshape, &attrs{ints: [3][]int{s}}, a) }
 func (r *rule) spread(a ref, s []int) ref  { return r.do1(opBroadcastTo, &attrs{ints: [3][]int{s}}, a) }
 func (r *rule) permute(a ref, p []int) ref { return r.do1(opTranspose, &attrs{ints: [3][]int{p}}, a) }
 func (r *rule) matmul(a, b ref) ref        { return r.do2(opMatMul, nil, a, b) }
+func (r *rule) reshape(a ref, shape []int) ref {
+	if a.l.Plain && r.direct {
+		a.l, a.at = r.m.shapes.contiguous(a.l.DType, shape), tapePlace(-1, a.sto())
+		return a
+	}
+	return r.do1(opReshape, &attrs{ints: [3][]int{shape}}, a)
+}
 func (r *rule) sumOver(a ref, axes []int, keep bool) ref {
 	return r.do1(opSum, &attrs{ints: [3][]int{axes}, b: keep}, a)
 }

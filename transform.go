@@ -247,32 +247,81 @@ func (c *call) jacobian(y *Tensor, mode Mode) (*Tensor, error) {
 	if in.N == 0 || out.N == 0 {
 		return Zeros(in.DType, shape...), nil
 	}
-	var lines []*Tensor
-	n, each := out.N, out
+	n, each := out, in
 	if mode == ByColumns {
-		n, each = in.N, in
+		n, each = in, out
 	}
-	for k := range n {
-		unit := Zeros(each.DType, each.N)
-		unit.SetAt(1, k)
-		unit = unit.Reshape(shapeOrScalar(each.Shape)...)
-		if mode == ByRows {
-			g, err := c.tape.BackwardFrom([]Root{{y, unit}}, c.options()...)
-			if err != nil {
-				return nil, err
-			}
-			lines = append(lines, c.result(g.OrZeros(c.in[0])).Reshape(in.N))
-			continue
+	// Many rows or columns travel as one leading axis; how many is limited by
+	// what one gradient of the batch may take.
+	most := min(n.N, max(1, batchBytes/max(1, c.widest())))
+	var parts []*Tensor
+	for from := 0; from < n.N; from += most {
+		k := min(most, n.N-from)
+		units := Zeros(n.DType, k, n.N)
+		for i := range k {
+			units.SetAt(1, i, from+i)
 		}
-		g, err := c.push(c.in, []*Tensor{unit})
+		units = units.Reshape(append([]int{k}, n.Shape...)...)
+		part, err := c.lines(y, units, k, mode)
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, c.tangent(g, y).Reshape(out.N))
+		parts = append(parts, part.Reshape(k, each.N))
 	}
-	j := Stack(0, lines...)
+	j := Concat(0, parts...)
 	if mode == ByColumns {
 		j = j.T()
 	}
 	return j.Reshape(shape...), nil
+}
+
+// batchBytes is how much one gradient of a batched sweep may take.
+const batchBytes = 8 << 20
+
+// widest is the number of bytes of the largest value on the tape.
+func (c *call) widest() int {
+	most := 0
+	for _, l := range c.tape.lays {
+		most = max(most, l.Bytes())
+	}
+	return most
+}
+
+// lines computes k rows or columns of the Jacobian of y: what k unit
+// cotangents, or tangents, come to. Sweeps that are recorded go one by one.
+func (c *call) lines(y, units *Tensor, k int, mode Mode) (*Tensor, error) {
+	if c.outer {
+		each := make([]*Tensor, k)
+		for i := range each {
+			x, err := c.line(y, units.Index(i), mode, c.options())
+			if err != nil {
+				return nil, err
+			}
+			each[i] = x
+		}
+		return Stack(0, each...), nil
+	}
+	return c.line(y, units, mode, append(c.options(), batched(k)))
+}
+
+func (c *call) line(y, unit *Tensor, mode Mode, options []SweepOption) (*Tensor, error) {
+	x := c.in[0]
+	if mode == ByRows {
+		g, err := c.tape.BackwardFrom([]Root{{y, unit}}, options...)
+		if err != nil {
+			return nil, err
+		}
+		if d, ok := g.Lookup(x); ok == Computed {
+			return c.result(d), nil
+		}
+		return Zeros(x.DType(), append(unit.Shape()[:unit.Rank()-y.Rank()], x.Shape()...)...), nil
+	}
+	g, err := c.tape.Forward([]Seed{{x, unit}}, options...)
+	if err != nil {
+		return nil, err
+	}
+	if d, ok := g.Lookup(y); ok {
+		return c.result(d), nil
+	}
+	return Zeros(y.DType(), append(unit.Shape()[:unit.Rank()-x.Rank()], y.Shape()...)...), nil
 }

@@ -8,7 +8,9 @@ import (
 	bs "github.com/backsweep/backsweep"
 )
 
-func normal64(rng *rand.Rand, shape ...int) *bs.Tensor { return bs.Randn(rng, shape...).Cast(bs.Float64) }
+func normal64(rng *rand.Rand, shape ...int) *bs.Tensor {
+	return bs.Randn(rng, shape...).Cast(bs.Float64)
+}
 
 func wants(t *testing.T, what string, got, want float64) {
 	t.Helper()
@@ -162,4 +164,77 @@ func TestGradientOfAnUnusedInputIsPlainZeros(t *testing.T) {
 		t.Errorf("the gradient of an unused input is %v", z)
 	}
 	wants(t, "the gradient", g[0].Item(), 4)
+}
+
+// The Hessian of a scalar function of 1,000 parameters has the bits of one row
+// at a time. BenchmarkHessian compares the two in time.
+func TestHessianOfAThousandParameters(t *testing.T) {
+	x, f := network(1000)
+	all, err := bs.Hessian(f, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := rowByRow(t, f, x, 0, 499, 999)
+	for k, i := range []int{0, 499, 999} {
+		want, got := bs.Data[float64](rows[k]), bs.Data[float64](all.Index(i))
+		for j := range want {
+			if math.Float64bits(want[j]) != math.Float64bits(got[j]) {
+				t.Fatalf("entry %d,%d is %v, and %v one row at a time", i, j, got[j], want[j])
+			}
+		}
+	}
+}
+
+// network is a small network on fixed inputs, as a function of n parameters
+// laid out in one vector.
+func network(n int) (*bs.Tensor, bs.Func) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	hidden := n / 25
+	in := normal64(rng, 16, 24)
+	f := func(p ...*bs.Tensor) *bs.Tensor {
+		w := p[0].Slice(bs.Range{Stop: 24 * hidden}).Reshape(24, hidden)
+		v := p[0].Slice(bs.Range{Start: 24 * hidden, Stop: bs.End})
+		return in.MatMul(w).Tanh().MatMul(v).Square().Sum()
+	}
+	return normal64(rng, n).MulScalar(0.3), f
+}
+
+func rowByRow(tb testing.TB, f bs.Func, x *bs.Tensor, rows ...int) []*bs.Tensor {
+	tape := bs.NewTape()
+	h := tape.Watch(x)
+	g, err := tape.Backward(f(h), bs.Recorded())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var out []*bs.Tensor
+	for _, i := range rows {
+		unit := bs.Zeros(bs.Float64, x.Len())
+		unit.SetAt(1, i)
+		d, err := tape.BackwardFrom([]bs.Root{{Tensor: g.Of(h), Cotangent: unit}}, bs.Retain())
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out = append(out, d.Of(h).Clone())
+	}
+	return out
+}
+
+func BenchmarkHessian(b *testing.B) {
+	x, f := network(1000)
+	b.Run("whole", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := bs.Hessian(f, x); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("row by row", func(b *testing.B) {
+		rows := make([]int, x.Len())
+		for i := range rows {
+			rows[i] = i
+		}
+		for b.Loop() {
+			rowByRow(b, f, x, rows...)
+		}
+	})
 }
