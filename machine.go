@@ -34,6 +34,7 @@ type machine struct {
 	inBuf  [8]ref
 	outBuf [4]ref
 	shapes layoutCache
+	flips  flipCache
 }
 
 // layoutCache finds the contiguous layout of a shape that was seen lately, so

@@ -216,6 +216,10 @@ func tangentOfProduct(code opcode) func(r *rule) {
 
 // flip swaps the last two axes.
 func (r *rule) flip(x ref) ref {
+	if r.direct {
+		x.l, x.at = r.m.flips.of(x.l), tapePlace(-1, x.sto())
+		return x
+	}
 	n := len(x.l.Shape)
 	perm := make([]int, n)
 	for i := range perm {
@@ -223,6 +227,22 @@ func (r *rule) flip(x ref) ref {
 	}
 	perm[n-1], perm[n-2] = n-2, n-1
 	return r.permute(x, perm)
+}
+
+// flipCache finds the layout with the last two axes swapped of one that was
+// swapped lately.
+type flipCache [16]struct{ from, to *array.Layout }
+
+func (c *flipCache) of(l *array.Layout) *array.Layout {
+	e := &c[hashPointer(l)%uintptr(len(c))]
+	if e.from != l {
+		n := len(l.Shape)
+		shape, strides := append([]int{}, l.Shape...), append([]int{}, l.Strides...)
+		shape[n-1], shape[n-2] = shape[n-2], shape[n-1]
+		strides[n-1], strides[n-2] = strides[n-2], strides[n-1]
+		e.from, e.to = l, array.Strided(l.DType, shape, strides, l.Offset)
+	}
+	return e.to
 }
 
 // dropRow drops an axis of extent 1.
