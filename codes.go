@@ -142,6 +142,14 @@ const (
 	opTake
 	opGather
 	opScatterAdd
+	opScatter
+	opMaskedFill
+	opMaskedSelect
+	opSort
+	opTopk
+	opArgmax
+	opArgmin
+	opOneHot
 	opEmbedding
 	opEmbeddingBag
 
@@ -180,6 +188,8 @@ const (
 	opRowsDense
 	opRowsFind
 	opUntake
+	opMaskedPut
+	opLastWrite
 	opConvWeightGrad
 	opPoolTake
 	opPoolPut

@@ -47,8 +47,12 @@ func prepareAxes(m *machine) {
 }
 
 func (m *machine) reduction() reduction {
-	x := m.in[0]
-	m.floats(x)
+	m.floats(m.in[0])
+	return m.reductionOf(m.in[0])
+}
+
+// reductionOf is reduction for a value of any type.
+func (m *machine) reductionOf(x ref) reduction {
 	axes := m.at.ints[0]
 	r := reduction{outer: 1, n: 1, inner: 1}
 	var free []int
@@ -157,7 +161,13 @@ func axesAttrs(axes []int, keep bool) *attrs {
 func init() {
 	define(opSum, op{name: "sum", doc: "sum over axes", formula: "dx = dy, spread over the axes", arity: 1, flags: linear,
 		params: reduceParams, prepare: prepareAxes, cost: costIn(1),
-		eval: reduce(kernel.Sum[float32], kernel.Sum[float64], true),
+		eval: func(m *machine) {
+			if !m.in[0].l.DType.IsFloat() {
+				sumWhole(m)
+				return
+			}
+			reduce(kernel.Sum[float32], kernel.Sum[float64], true)(m)
+		},
 		grad: func(r *rule) {
 			r.give(0, r.spread(r.reshape(r.dout(0), r.keepShape()), r.shapeIn(0)))
 		},
@@ -166,7 +176,8 @@ func init() {
 }
 
 // Sum returns the sum over the given axes, which may be negative; without axes,
-// over all. The sum of no elements is 0. Within a sum the terms are added in an
+// over all. The sum of no elements is 0. Of an int64 tensor it is int64, of a
+// bool tensor the number of elements that hold. Within a sum the terms are added in an
 // order that depends on their number alone.
 func (x *Tensor) Sum(axes ...int) *Tensor { return apply1(opSum, axesAttrs(axes, false), x) }
 

@@ -196,15 +196,7 @@ func init() {
 			}
 			if r.want(2) {
 				g := r.do2(opGather, &attrs{i: r.at.i}, dy, r.in(1))
-				if shape := r.shapeIn(2); !array.SameShape(g.l.Shape, shape) {
-					// Only the part of src that the index covers took part.
-					start, step := make([]int, len(shape)), make([]int, len(shape))
-					for i := range step {
-						step[i] = 1
-					}
-					g = r.do1(opUnslice, &attrs{ints: [3][]int{start, step, shape}}, g)
-				}
-				r.give(2, g)
+				r.give(2, r.covered(g, r.shapeIn(2)))
 			}
 		},
 		samples: []sample{on(f(5, 3), below(5, 2, 3), f(2, 3)), on(f(5, 3), below(3, 4, 2), f(5, 4)).with(attrs{i: 1})},

@@ -151,7 +151,7 @@ type sample struct {
 type operand struct {
 	shape  []int
 	lo, hi float64
-	kind   byte // 'f' float, 's' float that is a whole number, 'i' index below hi, 'b' mask, 'd' float matrices with a heavy diagonal, 'o' ascending offsets from 0 to at most hi
+	kind   byte // 'f' float, 's' float that is a whole number, 'i' index below hi, 'b' mask, 't' mask that holds throughout, 'd' float matrices with a heavy diagonal, 'o' ascending offsets from 0 to at most hi
 }
 
 func f(shape ...int) operand   { return operand{shape: shape, lo: -2, hi: 2, kind: 'f'} }
@@ -166,6 +166,7 @@ func steps(lo, hi float64, shape ...int) operand {
 }
 func below(n int, shape ...int) operand { return operand{shape: shape, hi: float64(n), kind: 'i'} }
 func flags(shape ...int) operand        { return operand{shape: shape, kind: 'b'} }
+func ones(shape ...int) operand         { return operand{shape: shape, kind: 't'} }
 func offsets(n int, shape ...int) operand {
 	return operand{shape: shape, hi: float64(n), kind: 'o'}
 }
@@ -199,10 +200,10 @@ func (o operand) draw(rng *rand.Rand, dt DType) *Tensor {
 			d[i] = min(int64(o.hi), d[i-1]+rng.Int64N(4))
 		}
 		return New(d, shapeOrScalar(o.shape)...)
-	case 'b':
+	case 'b', 't':
 		d := make([]bool, n)
 		for i := range d {
-			d[i] = rng.IntN(2) == 0
+			d[i] = o.kind == 't' || rng.IntN(2) == 0
 		}
 		return New(d, shapeOrScalar(o.shape)...)
 	}
