@@ -19,23 +19,24 @@ TEXT ·tile1x1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), SI
 
 strip1:
-	MOVQ       CX, DI
-	MOVQ       k+0(FP), R8
-	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x00000040
-	JL         near2
-	MOVQ       BX, R10
-	PREFETCHT0 (R10)
+	MOVQ CX, DI
+	MOVQ k+0(FP), R8
+	MOVQ b+40(FP), R9
+	XORQ R10, R10
+	CMPQ R8, $0x00000080
+	JL   near2
+	MOVQ $0x00000040, R10
+	SUBQ R10, R8
 
 near2:
 	VXORPS Y1, Y1, Y1
-	MOVQ   DX, R10
-	SHLQ   $0x03, R10
+	MOVQ   DX, R11
+	SHLQ   $0x03, R11
 	TESTQ  R8, R8
 	JZ     done4
 
 loop3:
-	PREFETCHT0   (R9)(R10*1)
+	PREFETCHT0   (R9)(R11*1)
 	VMASKMOVPS   (R9), Y0, Y2
 	VBROADCASTSS (DI), Y3
 	VFMADD231PS  Y3, Y2, Y1
@@ -43,6 +44,13 @@ loop3:
 	ADDQ         AX, DI
 	DECQ         R8
 	JNZ          loop3
+	MOVQ         R10, R8
+	TESTQ        R8, R8
+	JZ           done4
+	XORQ         R10, R10
+	MOVQ         BX, R12
+	PREFETCHT0   (R12)
+	JMP          loop3
 
 done4:
 	MOVQ       more+88(FP), DI
@@ -93,24 +101,25 @@ TEXT ·tile1x2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), SI
 
 strip7:
-	MOVQ       CX, DI
-	MOVQ       k+0(FP), R8
-	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x00000040
-	JL         near8
-	MOVQ       BX, R10
-	PREFETCHT0 (R10)
+	MOVQ CX, DI
+	MOVQ k+0(FP), R8
+	MOVQ b+40(FP), R9
+	XORQ R10, R10
+	CMPQ R8, $0x00000080
+	JL   near8
+	MOVQ $0x00000040, R10
+	SUBQ R10, R8
 
 near8:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
-	MOVQ   DX, R10
-	SHLQ   $0x03, R10
+	MOVQ   DX, R11
+	SHLQ   $0x03, R11
 	TESTQ  R8, R8
 	JZ     done10
 
 loop9:
-	PREFETCHT0   (R9)(R10*1)
+	PREFETCHT0   (R9)(R11*1)
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   32(R9), Y0, Y4
 	VBROADCASTSS (DI), Y5
@@ -120,6 +129,13 @@ loop9:
 	ADDQ         AX, DI
 	DECQ         R8
 	JNZ          loop9
+	MOVQ         R10, R8
+	TESTQ        R8, R8
+	JZ           done10
+	XORQ         R10, R10
+	MOVQ         BX, R12
+	PREFETCHT0   (R12)
+	JMP          loop9
 
 done10:
 	MOVQ       more+88(FP), DI
@@ -163,28 +179,28 @@ TEXT ·tile1x4F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), SI
 
 strip13:
-	MOVQ       CX, DI
-	MOVQ       k+0(FP), R8
-	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x00000040
-	JL         near14
-	MOVQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ CX, DI
+	MOVQ k+0(FP), R8
+	MOVQ b+40(FP), R9
+	XORQ R10, R10
+	CMPQ R8, $0x00000080
+	JL   near14
+	MOVQ $0x00000040, R10
+	SUBQ R10, R8
 
 near14:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	MOVQ   DX, R10
-	SHLQ   $0x03, R10
+	MOVQ   DX, R11
+	SHLQ   $0x03, R11
 	TESTQ  R8, R8
 	JZ     done16
 
 loop15:
-	PREFETCHT0   (R9)(R10*1)
-	PREFETCHT0   64(R9)(R10*1)
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
 	VBROADCASTSS (DI), Y5
 	VMOVUPS      (R9), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -198,6 +214,14 @@ loop15:
 	ADDQ         AX, DI
 	DECQ         R8
 	JNZ          loop15
+	MOVQ         R10, R8
+	TESTQ        R8, R8
+	JZ           done16
+	XORQ         R10, R10
+	MOVQ         BX, R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	JMP          loop15
 
 done16:
 	MOVQ       more+88(FP), DI
@@ -247,16 +271,14 @@ TEXT ·tile1x8F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), SI
 
 strip19:
-	MOVQ       CX, DI
-	MOVQ       k+0(FP), R8
-	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x00000040
-	JL         near20
-	MOVQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	PREFETCHT0 192(R10)
+	MOVQ CX, DI
+	MOVQ k+0(FP), R8
+	MOVQ b+40(FP), R9
+	XORQ R10, R10
+	CMPQ R8, $0x00000080
+	JL   near20
+	MOVQ $0x00000040, R10
+	SUBQ R10, R8
 
 near20:
 	VXORPS Y1, Y1, Y1
@@ -267,16 +289,16 @@ near20:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	MOVQ   DX, R10
-	SHLQ   $0x03, R10
+	MOVQ   DX, R11
+	SHLQ   $0x03, R11
 	TESTQ  R8, R8
 	JZ     done22
 
 loop21:
-	PREFETCHT0   (R9)(R10*1)
-	PREFETCHT0   64(R9)(R10*1)
-	PREFETCHT0   128(R9)(R10*1)
-	PREFETCHT0   192(R9)(R10*1)
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
+	PREFETCHT0   128(R9)(R11*1)
+	PREFETCHT0   192(R9)(R11*1)
 	VBROADCASTSS (DI), Y9
 	VMOVUPS      (R9), Y10
 	VFMADD231PS  Y9, Y10, Y1
@@ -298,6 +320,16 @@ loop21:
 	ADDQ         AX, DI
 	DECQ         R8
 	JNZ          loop21
+	MOVQ         R10, R8
+	TESTQ        R8, R8
+	JZ           done22
+	XORQ         R10, R10
+	MOVQ         BX, R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   128(R12)
+	PREFETCHT0   192(R12)
+	JMP          loop21
 
 done22:
 	MOVQ       more+88(FP), DI
@@ -359,26 +391,25 @@ TEXT ·tile2x1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), DI
 
 strip25:
-	MOVQ       DX, R8
-	MOVQ       k+0(FP), R9
-	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x00000040
-	JL         near26
-	MOVQ       SI, R11
-	PREFETCHT0 (R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
+	MOVQ DX, R8
+	MOVQ k+0(FP), R9
+	MOVQ b+40(FP), R10
+	XORQ R11, R11
+	CMPQ R9, $0x00000080
+	JL   near26
+	MOVQ $0x00000040, R11
+	SUBQ R11, R9
 
 near26:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
-	MOVQ   BX, R11
-	SHLQ   $0x03, R11
+	MOVQ   BX, R12
+	SHLQ   $0x03, R12
 	TESTQ  R9, R9
 	JZ     done28
 
 loop27:
-	PREFETCHT0   (R10)(R11*1)
+	PREFETCHT0   (R10)(R12*1)
 	VMASKMOVPS   (R10), Y0, Y3
 	VBROADCASTSS (R8), Y4
 	VFMADD231PS  Y4, Y3, Y1
@@ -388,6 +419,15 @@ loop27:
 	ADDQ         CX, R8
 	DECQ         R9
 	JNZ          loop27
+	MOVQ         R11, R9
+	TESTQ        R9, R9
+	JZ           done28
+	XORQ         R11, R11
+	MOVQ         SI, R13
+	PREFETCHT0   (R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	JMP          loop27
 
 done28:
 	MOVQ       more+88(FP), R8
@@ -434,28 +474,27 @@ TEXT ·tile2x2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), DI
 
 strip31:
-	MOVQ       DX, R8
-	MOVQ       k+0(FP), R9
-	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x00000040
-	JL         near32
-	MOVQ       SI, R11
-	PREFETCHT0 (R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
+	MOVQ DX, R8
+	MOVQ k+0(FP), R9
+	MOVQ b+40(FP), R10
+	XORQ R11, R11
+	CMPQ R9, $0x00000080
+	JL   near32
+	MOVQ $0x00000040, R11
+	SUBQ R11, R9
 
 near32:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	MOVQ   BX, R11
-	SHLQ   $0x03, R11
+	MOVQ   BX, R12
+	SHLQ   $0x03, R12
 	TESTQ  R9, R9
 	JZ     done34
 
 loop33:
-	PREFETCHT0   (R10)(R11*1)
+	PREFETCHT0   (R10)(R12*1)
 	VMOVUPS      (R10), Y5
 	VMASKMOVPS   32(R10), Y0, Y6
 	VBROADCASTSS (R8), Y7
@@ -468,6 +507,15 @@ loop33:
 	ADDQ         CX, R8
 	DECQ         R9
 	JNZ          loop33
+	MOVQ         R11, R9
+	TESTQ        R9, R9
+	JZ           done34
+	XORQ         R11, R11
+	MOVQ         SI, R13
+	PREFETCHT0   (R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	JMP          loop33
 
 done34:
 	MOVQ       more+88(FP), R8
@@ -520,17 +568,14 @@ TEXT ·tile2x4F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), DI
 
 strip37:
-	MOVQ       DX, R8
-	MOVQ       k+0(FP), R9
-	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x00000040
-	JL         near38
-	MOVQ       SI, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
+	MOVQ DX, R8
+	MOVQ k+0(FP), R9
+	MOVQ b+40(FP), R10
+	XORQ R11, R11
+	CMPQ R9, $0x00000080
+	JL   near38
+	MOVQ $0x00000040, R11
+	SUBQ R11, R9
 
 near38:
 	VXORPS Y1, Y1, Y1
@@ -541,14 +586,14 @@ near38:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	MOVQ   BX, R11
-	SHLQ   $0x03, R11
+	MOVQ   BX, R12
+	SHLQ   $0x03, R12
 	TESTQ  R9, R9
 	JZ     done40
 
 loop39:
-	PREFETCHT0   (R10)(R11*1)
-	PREFETCHT0   64(R10)(R11*1)
+	PREFETCHT0   (R10)(R12*1)
+	PREFETCHT0   64(R10)(R12*1)
 	VBROADCASTSS (R8), Y9
 	VBROADCASTSS (R8)(AX*1), Y10
 	VMOVUPS      (R10), Y11
@@ -567,6 +612,17 @@ loop39:
 	ADDQ         CX, R8
 	DECQ         R9
 	JNZ          loop39
+	MOVQ         R11, R9
+	TESTQ        R9, R9
+	JZ           done40
+	XORQ         R11, R11
+	MOVQ         SI, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	JMP          loop39
 
 done40:
 	MOVQ       more+88(FP), R8
@@ -631,29 +687,26 @@ TEXT ·tile3x1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), DI
 
 strip43:
-	MOVQ       DX, R8
-	MOVQ       k+0(FP), R9
-	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x00000040
-	JL         near44
-	MOVQ       SI, R11
-	PREFETCHT0 (R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
+	MOVQ DX, R8
+	MOVQ k+0(FP), R9
+	MOVQ b+40(FP), R10
+	XORQ R11, R11
+	CMPQ R9, $0x00000080
+	JL   near44
+	MOVQ $0x00000040, R11
+	SUBQ R11, R9
 
 near44:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	MOVQ   BX, R11
-	SHLQ   $0x03, R11
+	MOVQ   BX, R12
+	SHLQ   $0x03, R12
 	TESTQ  R9, R9
 	JZ     done46
 
 loop45:
-	PREFETCHT0   (R10)(R11*1)
+	PREFETCHT0   (R10)(R12*1)
 	VMASKMOVPS   (R10), Y0, Y4
 	VBROADCASTSS (R8), Y5
 	VFMADD231PS  Y5, Y4, Y1
@@ -665,6 +718,17 @@ loop45:
 	ADDQ         CX, R8
 	DECQ         R9
 	JNZ          loop45
+	MOVQ         R11, R9
+	TESTQ        R9, R9
+	JZ           done46
+	XORQ         R11, R11
+	MOVQ         SI, R13
+	PREFETCHT0   (R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	JMP          loop45
 
 done46:
 	MOVQ       more+88(FP), R8
@@ -717,17 +781,14 @@ TEXT ·tile3x2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), DI
 
 strip49:
-	MOVQ       DX, R8
-	MOVQ       k+0(FP), R9
-	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x00000040
-	JL         near50
-	MOVQ       SI, R11
-	PREFETCHT0 (R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
+	MOVQ DX, R8
+	MOVQ k+0(FP), R9
+	MOVQ b+40(FP), R10
+	XORQ R11, R11
+	CMPQ R9, $0x00000080
+	JL   near50
+	MOVQ $0x00000040, R11
+	SUBQ R11, R9
 
 near50:
 	VXORPS Y1, Y1, Y1
@@ -736,13 +797,13 @@ near50:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
-	MOVQ   BX, R11
-	SHLQ   $0x03, R11
+	MOVQ   BX, R12
+	SHLQ   $0x03, R12
 	TESTQ  R9, R9
 	JZ     done52
 
 loop51:
-	PREFETCHT0   (R10)(R11*1)
+	PREFETCHT0   (R10)(R12*1)
 	VMOVUPS      (R10), Y7
 	VMASKMOVPS   32(R10), Y0, Y8
 	VBROADCASTSS (R8), Y9
@@ -758,6 +819,17 @@ loop51:
 	ADDQ         CX, R8
 	DECQ         R9
 	JNZ          loop51
+	MOVQ         R11, R9
+	TESTQ        R9, R9
+	JZ           done52
+	XORQ         R11, R11
+	MOVQ         SI, R13
+	PREFETCHT0   (R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	JMP          loop51
 
 done52:
 	MOVQ       more+88(FP), R8
@@ -819,33 +891,28 @@ TEXT ·tile4x1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), DI
 
 strip55:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	MOVQ       k+0(FP), R10
-	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x00000040
-	JL         near56
-	MOVQ       SI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	MOVQ k+0(FP), R10
+	MOVQ b+40(FP), R11
+	XORQ R12, R12
+	CMPQ R10, $0x00000080
+	JL   near56
+	MOVQ $0x00000040, R12
+	SUBQ R12, R10
 
 near56:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	MOVQ   BX, R12
-	SHLQ   $0x03, R12
+	MOVQ   BX, R13
+	SHLQ   $0x03, R13
 	TESTQ  R10, R10
 	JZ     done58
 
 loop57:
-	PREFETCHT0   (R11)(R12*1)
+	PREFETCHT0   (R11)(R13*1)
 	VMASKMOVPS   (R11), Y0, Y5
 	VBROADCASTSS (R9), Y6
 	VFMADD231PS  Y6, Y5, Y1
@@ -859,6 +926,19 @@ loop57:
 	ADDQ         CX, R9
 	DECQ         R10
 	JNZ          loop57
+	MOVQ         R12, R10
+	TESTQ        R10, R10
+	JZ           done58
+	XORQ         R12, R12
+	MOVQ         SI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	JMP          loop57
 
 done58:
 	MOVQ       more+88(FP), R8
@@ -917,20 +997,15 @@ TEXT ·tile4x2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), DI
 
 strip61:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	MOVQ       k+0(FP), R10
-	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x00000040
-	JL         near62
-	MOVQ       SI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	MOVQ k+0(FP), R10
+	MOVQ b+40(FP), R11
+	XORQ R12, R12
+	CMPQ R10, $0x00000080
+	JL   near62
+	MOVQ $0x00000040, R12
+	SUBQ R12, R10
 
 near62:
 	VXORPS Y1, Y1, Y1
@@ -941,13 +1016,13 @@ near62:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	MOVQ   BX, R12
-	SHLQ   $0x03, R12
+	MOVQ   BX, R13
+	SHLQ   $0x03, R13
 	TESTQ  R10, R10
 	JZ     done64
 
 loop63:
-	PREFETCHT0   (R11)(R12*1)
+	PREFETCHT0   (R11)(R13*1)
 	VMOVUPS      (R11), Y9
 	VMASKMOVPS   32(R11), Y0, Y10
 	VBROADCASTSS (R9), Y11
@@ -966,6 +1041,19 @@ loop63:
 	ADDQ         CX, R9
 	DECQ         R10
 	JNZ          loop63
+	MOVQ         R12, R10
+	TESTQ        R10, R10
+	JZ           done64
+	XORQ         R12, R12
+	MOVQ         SI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	JMP          loop63
 
 done64:
 	MOVQ       more+88(FP), R8
@@ -1036,22 +1124,15 @@ TEXT ·tile5x1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), DI
 
 strip67:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	MOVQ       k+0(FP), R10
-	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x00000040
-	JL         near68
-	MOVQ       SI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	MOVQ k+0(FP), R10
+	MOVQ b+40(FP), R11
+	XORQ R12, R12
+	CMPQ R10, $0x00000080
+	JL   near68
+	MOVQ $0x00000040, R12
+	SUBQ R12, R10
 
 near68:
 	VXORPS Y1, Y1, Y1
@@ -1059,13 +1140,13 @@ near68:
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
-	MOVQ   BX, R12
-	SHLQ   $0x03, R12
+	MOVQ   BX, R13
+	SHLQ   $0x03, R13
 	TESTQ  R10, R10
 	JZ     done70
 
 loop69:
-	PREFETCHT0   (R11)(R12*1)
+	PREFETCHT0   (R11)(R13*1)
 	VMASKMOVPS   (R11), Y0, Y6
 	VBROADCASTSS (R9), Y7
 	VFMADD231PS  Y7, Y6, Y1
@@ -1081,6 +1162,21 @@ loop69:
 	ADDQ         CX, R9
 	DECQ         R10
 	JNZ          loop69
+	MOVQ         R12, R10
+	TESTQ        R10, R10
+	JZ           done70
+	XORQ         R12, R12
+	MOVQ         SI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	JMP          loop69
 
 done70:
 	MOVQ       more+88(FP), R8
@@ -1145,22 +1241,15 @@ TEXT ·tile5x2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), DI
 
 strip73:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	MOVQ       k+0(FP), R10
-	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x00000040
-	JL         near74
-	MOVQ       SI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	MOVQ k+0(FP), R10
+	MOVQ b+40(FP), R11
+	XORQ R12, R12
+	CMPQ R10, $0x00000080
+	JL   near74
+	MOVQ $0x00000040, R12
+	SUBQ R12, R10
 
 near74:
 	VXORPS Y1, Y1, Y1
@@ -1173,13 +1262,13 @@ near74:
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
-	MOVQ   BX, R12
-	SHLQ   $0x03, R12
+	MOVQ   BX, R13
+	SHLQ   $0x03, R13
 	TESTQ  R10, R10
 	JZ     done76
 
 loop75:
-	PREFETCHT0   (R11)(R12*1)
+	PREFETCHT0   (R11)(R13*1)
 	VMOVUPS      (R11), Y11
 	VMASKMOVPS   32(R11), Y0, Y12
 	VBROADCASTSS (R9), Y13
@@ -1201,6 +1290,21 @@ loop75:
 	ADDQ         CX, R9
 	DECQ         R10
 	JNZ          loop75
+	MOVQ         R12, R10
+	TESTQ        R10, R10
+	JZ           done76
+	XORQ         R12, R12
+	MOVQ         SI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	JMP          loop75
 
 done76:
 	MOVQ       more+88(FP), R8
@@ -1280,26 +1384,17 @@ TEXT ·tile6x1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), DI
 
 strip79:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	MOVQ       k+0(FP), R11
-	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x00000040
-	JL         near80
-	MOVQ       SI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ k+0(FP), R11
+	MOVQ b+40(FP), R12
+	XORQ R13, R13
+	CMPQ R11, $0x00000080
+	JL   near80
+	MOVQ $0x00000040, R13
+	SUBQ R13, R11
 
 near80:
 	VXORPS Y1, Y1, Y1
@@ -1308,13 +1403,13 @@ near80:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
-	MOVQ   BX, R13
-	SHLQ   $0x03, R13
+	MOVQ   BX, R14
+	SHLQ   $0x03, R14
 	TESTQ  R11, R11
 	JZ     done82
 
 loop81:
-	PREFETCHT0   (R12)(R13*1)
+	PREFETCHT0   (R12)(R14*1)
 	VMASKMOVPS   (R12), Y0, Y7
 	VBROADCASTSS (R9), Y8
 	VFMADD231PS  Y8, Y7, Y1
@@ -1333,6 +1428,23 @@ loop81:
 	ADDQ         CX, R10
 	DECQ         R11
 	JNZ          loop81
+	MOVQ         R13, R11
+	TESTQ        R11, R11
+	JZ           done82
+	XORQ         R13, R13
+	MOVQ         SI, R15
+	PREFETCHT0   (R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	JMP          loop81
 
 done82:
 	MOVQ       more+88(FP), R8
@@ -1403,26 +1515,17 @@ TEXT ·tile6x2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    crs+64(FP), DI
 
 strip85:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	MOVQ       k+0(FP), R11
-	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x00000040
-	JL         near86
-	MOVQ       SI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ k+0(FP), R11
+	MOVQ b+40(FP), R12
+	XORQ R13, R13
+	CMPQ R11, $0x00000080
+	JL   near86
+	MOVQ $0x00000040, R13
+	SUBQ R13, R11
 
 near86:
 	VXORPS Y1, Y1, Y1
@@ -1437,13 +1540,13 @@ near86:
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 	VXORPS Y12, Y12, Y12
-	MOVQ   BX, R13
-	SHLQ   $0x03, R13
+	MOVQ   BX, R14
+	SHLQ   $0x03, R14
 	TESTQ  R11, R11
 	JZ     done88
 
 loop87:
-	PREFETCHT0   (R12)(R13*1)
+	PREFETCHT0   (R12)(R14*1)
 	VMOVUPS      (R12), Y13
 	VMASKMOVPS   32(R12), Y0, Y14
 	VBROADCASTSS (R9), Y15
@@ -1469,6 +1572,23 @@ loop87:
 	ADDQ         CX, R10
 	DECQ         R11
 	JNZ          loop87
+	MOVQ         R13, R11
+	TESTQ        R11, R11
+	JZ           done88
+	XORQ         R13, R13
+	MOVQ         SI, R15
+	PREFETCHT0   (R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	JMP          loop87
 
 done88:
 	MOVQ       more+88(FP), R8
@@ -1774,5 +1894,202 @@ tail96:
 	JZ         end97
 
 end97:
+	VZEROUPPER
+	RET
+
+// func rowsTimesF32AVX2(k int, a *float32, ars int, rows int, x *float32, c *float32, more int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·rowsTimesF32AVX2(SB), NOSPLIT, $0-56
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   rows+24(FP), BX
+	MOVQ   x+32(FP), SI
+	VXORPS Y0, Y0, Y0
+
+loop98:
+	CMPQ         AX, $0x00000008
+	JL           tail99
+	MOVQ         CX, DI
+	VMOVUPS      (DI), Y1
+	LEAQ         (DI)(DX*1), R8
+	CMPQ         BX, $0x00000001
+	CMOVQGT      R8, DI
+	VMOVUPS      (DI), Y2
+	LEAQ         (DI)(DX*1), R8
+	CMPQ         BX, $0x00000002
+	CMOVQGT      R8, DI
+	VMOVUPS      (DI), Y3
+	LEAQ         (DI)(DX*1), R8
+	CMPQ         BX, $0x00000003
+	CMOVQGT      R8, DI
+	VMOVUPS      (DI), Y4
+	LEAQ         (DI)(DX*1), R8
+	CMPQ         BX, $0x00000004
+	CMOVQGT      R8, DI
+	VMOVUPS      (DI), Y5
+	LEAQ         (DI)(DX*1), R8
+	CMPQ         BX, $0x00000005
+	CMOVQGT      R8, DI
+	VMOVUPS      (DI), Y6
+	LEAQ         (DI)(DX*1), R8
+	CMPQ         BX, $0x00000006
+	CMOVQGT      R8, DI
+	VMOVUPS      (DI), Y7
+	LEAQ         (DI)(DX*1), R8
+	CMPQ         BX, $0x00000007
+	CMOVQGT      R8, DI
+	VMOVUPS      (DI), Y8
+	VUNPCKLPS    Y2, Y1, Y9
+	VUNPCKHPS    Y2, Y1, Y1
+	VUNPCKLPS    Y4, Y3, Y2
+	VUNPCKHPS    Y4, Y3, Y3
+	VUNPCKLPD    Y2, Y9, Y4
+	VUNPCKHPD    Y2, Y9, Y2
+	VUNPCKLPD    Y3, Y1, Y9
+	VUNPCKHPD    Y3, Y1, Y1
+	VUNPCKLPS    Y6, Y5, Y3
+	VUNPCKHPS    Y6, Y5, Y5
+	VUNPCKLPS    Y8, Y7, Y6
+	VUNPCKHPS    Y8, Y7, Y7
+	VUNPCKLPD    Y6, Y3, Y8
+	VUNPCKHPD    Y6, Y3, Y3
+	VUNPCKLPD    Y7, Y5, Y6
+	VUNPCKHPD    Y7, Y5, Y5
+	VPERM2F128   $0x20, Y8, Y4, Y7
+	VPERM2F128   $0x31, Y8, Y4, Y4
+	VPERM2F128   $0x20, Y3, Y2, Y8
+	VPERM2F128   $0x31, Y3, Y2, Y2
+	VPERM2F128   $0x20, Y6, Y9, Y3
+	VPERM2F128   $0x31, Y6, Y9, Y6
+	VPERM2F128   $0x20, Y5, Y1, Y9
+	VPERM2F128   $0x31, Y5, Y1, Y1
+	VBROADCASTSS (SI), Y5
+	VFMADD231PS  Y5, Y7, Y0
+	VBROADCASTSS 4(SI), Y5
+	VFMADD231PS  Y5, Y8, Y0
+	VBROADCASTSS 8(SI), Y5
+	VFMADD231PS  Y5, Y3, Y0
+	VBROADCASTSS 12(SI), Y3
+	VFMADD231PS  Y3, Y9, Y0
+	VBROADCASTSS 16(SI), Y3
+	VFMADD231PS  Y3, Y4, Y0
+	VBROADCASTSS 20(SI), Y3
+	VFMADD231PS  Y3, Y2, Y0
+	VBROADCASTSS 24(SI), Y2
+	VFMADD231PS  Y2, Y6, Y0
+	VBROADCASTSS 28(SI), Y2
+	VFMADD231PS  Y2, Y1, Y0
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, SI
+	SUBQ         $0x00000008, AX
+	JMP          loop98
+
+tail99:
+	TESTQ        AX, AX
+	JZ           end100
+	LEAQ         ones<>+32(SB), DI
+	MOVQ         AX, R8
+	NEGQ         R8
+	VMOVUPS      (DI)(R8*4), Y1
+	VMASKMOVPS   (CX), Y1, Y2
+	LEAQ         (CX)(DX*1), DI
+	CMPQ         BX, $0x00000001
+	CMOVQGT      DI, CX
+	VMASKMOVPS   (CX), Y1, Y3
+	LEAQ         (CX)(DX*1), DI
+	CMPQ         BX, $0x00000002
+	CMOVQGT      DI, CX
+	VMASKMOVPS   (CX), Y1, Y4
+	LEAQ         (CX)(DX*1), DI
+	CMPQ         BX, $0x00000003
+	CMOVQGT      DI, CX
+	VMASKMOVPS   (CX), Y1, Y5
+	LEAQ         (CX)(DX*1), DI
+	CMPQ         BX, $0x00000004
+	CMOVQGT      DI, CX
+	VMASKMOVPS   (CX), Y1, Y6
+	LEAQ         (CX)(DX*1), DI
+	CMPQ         BX, $0x00000005
+	CMOVQGT      DI, CX
+	VMASKMOVPS   (CX), Y1, Y7
+	LEAQ         (CX)(DX*1), DI
+	CMPQ         BX, $0x00000006
+	CMOVQGT      DI, CX
+	VMASKMOVPS   (CX), Y1, Y8
+	LEAQ         (CX)(DX*1), DI
+	CMPQ         BX, $0x00000007
+	CMOVQGT      DI, CX
+	VMASKMOVPS   (CX), Y1, Y1
+	VUNPCKLPS    Y3, Y2, Y9
+	VUNPCKHPS    Y3, Y2, Y2
+	VUNPCKLPS    Y5, Y4, Y3
+	VUNPCKHPS    Y5, Y4, Y4
+	VUNPCKLPD    Y3, Y9, Y5
+	VUNPCKHPD    Y3, Y9, Y3
+	VUNPCKLPD    Y4, Y2, Y9
+	VUNPCKHPD    Y4, Y2, Y2
+	VUNPCKLPS    Y7, Y6, Y4
+	VUNPCKHPS    Y7, Y6, Y6
+	VUNPCKLPS    Y1, Y8, Y7
+	VUNPCKHPS    Y1, Y8, Y1
+	VUNPCKLPD    Y7, Y4, Y8
+	VUNPCKHPD    Y7, Y4, Y4
+	VUNPCKLPD    Y1, Y6, Y7
+	VUNPCKHPD    Y1, Y6, Y1
+	VPERM2F128   $0x20, Y8, Y5, Y6
+	VPERM2F128   $0x31, Y8, Y5, Y5
+	VPERM2F128   $0x20, Y4, Y3, Y8
+	VPERM2F128   $0x31, Y4, Y3, Y3
+	VPERM2F128   $0x20, Y7, Y9, Y4
+	VPERM2F128   $0x31, Y7, Y9, Y7
+	VPERM2F128   $0x20, Y1, Y2, Y9
+	VPERM2F128   $0x31, Y1, Y2, Y1
+	VBROADCASTSS (SI), Y2
+	VFMADD231PS  Y2, Y6, Y0
+	DECQ         AX
+	JZ           end100
+	VBROADCASTSS 4(SI), Y2
+	VFMADD231PS  Y2, Y8, Y0
+	DECQ         AX
+	JZ           end100
+	VBROADCASTSS 8(SI), Y2
+	VFMADD231PS  Y2, Y4, Y0
+	DECQ         AX
+	JZ           end100
+	VBROADCASTSS 12(SI), Y2
+	VFMADD231PS  Y2, Y9, Y0
+	DECQ         AX
+	JZ           end100
+	VBROADCASTSS 16(SI), Y2
+	VFMADD231PS  Y2, Y5, Y0
+	DECQ         AX
+	JZ           end100
+	VBROADCASTSS 20(SI), Y2
+	VFMADD231PS  Y2, Y3, Y0
+	DECQ         AX
+	JZ           end100
+	VBROADCASTSS 24(SI), Y2
+	VFMADD231PS  Y2, Y7, Y0
+	DECQ         AX
+	JZ           end100
+	VBROADCASTSS 28(SI), Y2
+	VFMADD231PS  Y2, Y1, Y0
+	DECQ         AX
+	JZ           end100
+
+end100:
+	MOVQ       c+40(FP), AX
+	MOVQ       more+48(FP), CX
+	LEAQ       ones<>+32(SB), DX
+	NEGQ       BX
+	VMOVUPS    (DX)(BX*4), Y1
+	TESTQ      CX, CX
+	JZ         store101
+	VMASKMOVPS (AX), Y1, Y2
+	VADDPS     Y2, Y0, Y0
+
+store101:
+	VMASKMOVPS Y0, Y1, (AX)
 	VZEROUPPER
 	RET

@@ -173,3 +173,8 @@ func copyRowsF32AVX512(k int, src *float32, ss int, dst *float32, ds int, n int)
 //
 //go:noescape
 func transposeF32AVX512(k int, src *float32, ss int, rows int, dst *float32, ds int)
+
+// rowsTimesF32AVX512 multiplies rows rows of k terms, at most a vector of them, ars bytes apart, by x; it adds to c if more is not 0.
+//
+//go:noescape
+func rowsTimesF32AVX512(k int, a *float32, ars int, rows int, x *float32, c *float32, more int)

@@ -19,29 +19,37 @@ TEXT ·tile1x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), SI
 
 strip1:
-	MOVQ       CX, DI
-	MOVQ       k+0(FP), R8
-	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x00000040
-	JL         near2
-	MOVQ       BX, R10
-	PREFETCHT0 (R10)
+	MOVQ CX, DI
+	MOVQ k+0(FP), R8
+	MOVQ b+40(FP), R9
+	XORQ R10, R10
+	CMPQ R8, $0x00000080
+	JL   near2
+	MOVQ $0x00000040, R10
+	SUBQ R10, R8
 
 near2:
 	VPXORD Z0, Z0, Z0
-	MOVQ   DX, R10
-	SHLQ   $0x03, R10
+	MOVQ   DX, R11
+	SHLQ   $0x03, R11
 	TESTQ  R8, R8
 	JZ     done4
 
 loop3:
-	PREFETCHT0       (R9)(R10*1)
+	PREFETCHT0       (R9)(R11*1)
 	VMOVUPS.Z        (R9), K1, Z1
 	VFMADD231PS.BCST (DI), Z1, Z0
 	ADDQ             DX, R9
 	ADDQ             AX, DI
 	DECQ             R8
 	JNZ              loop3
+	MOVQ             R10, R8
+	TESTQ            R8, R8
+	JZ               done4
+	XORQ             R10, R10
+	MOVQ             BX, R12
+	PREFETCHT0       (R12)
+	JMP              loop3
 
 done4:
 	MOVQ    more+88(FP), DI
@@ -82,26 +90,26 @@ TEXT ·tile1x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), SI
 
 strip7:
-	MOVQ       CX, DI
-	MOVQ       k+0(FP), R8
-	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x00000040
-	JL         near8
-	MOVQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ CX, DI
+	MOVQ k+0(FP), R8
+	MOVQ b+40(FP), R9
+	XORQ R10, R10
+	CMPQ R8, $0x00000080
+	JL   near8
+	MOVQ $0x00000040, R10
+	SUBQ R10, R8
 
 near8:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
-	MOVQ   DX, R10
-	SHLQ   $0x03, R10
+	MOVQ   DX, R11
+	SHLQ   $0x03, R11
 	TESTQ  R8, R8
 	JZ     done10
 
 loop9:
-	PREFETCHT0   (R9)(R10*1)
-	PREFETCHT0   64(R9)(R10*1)
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
 	VMOVUPS      (R9), Z2
 	VMOVUPS.Z    64(R9), K1, Z3
 	VBROADCASTSS (DI), Z4
@@ -111,6 +119,14 @@ loop9:
 	ADDQ         AX, DI
 	DECQ         R8
 	JNZ          loop9
+	MOVQ         R10, R8
+	TESTQ        R8, R8
+	JZ           done10
+	XORQ         R10, R10
+	MOVQ         BX, R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	JMP          loop9
 
 done10:
 	MOVQ    more+88(FP), DI
@@ -154,32 +170,30 @@ TEXT ·tile1x4F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), SI
 
 strip13:
-	MOVQ       CX, DI
-	MOVQ       k+0(FP), R8
-	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x00000040
-	JL         near14
-	MOVQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	PREFETCHT0 192(R10)
+	MOVQ CX, DI
+	MOVQ k+0(FP), R8
+	MOVQ b+40(FP), R9
+	XORQ R10, R10
+	CMPQ R8, $0x00000080
+	JL   near14
+	MOVQ $0x00000040, R10
+	SUBQ R10, R8
 
 near14:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   DX, R10
-	SHLQ   $0x03, R10
+	MOVQ   DX, R11
+	SHLQ   $0x03, R11
 	TESTQ  R8, R8
 	JZ     done16
 
 loop15:
-	PREFETCHT0   (R9)(R10*1)
-	PREFETCHT0   64(R9)(R10*1)
-	PREFETCHT0   128(R9)(R10*1)
-	PREFETCHT0   192(R9)(R10*1)
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
+	PREFETCHT0   128(R9)(R11*1)
+	PREFETCHT0   192(R9)(R11*1)
 	VBROADCASTSS (DI), Z4
 	VMOVUPS      (R9), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -193,6 +207,16 @@ loop15:
 	ADDQ         AX, DI
 	DECQ         R8
 	JNZ          loop15
+	MOVQ         R10, R8
+	TESTQ        R8, R8
+	JZ           done16
+	XORQ         R10, R10
+	MOVQ         BX, R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   128(R12)
+	PREFETCHT0   192(R12)
+	JMP          loop15
 
 done16:
 	MOVQ    more+88(FP), DI
@@ -242,20 +266,14 @@ TEXT ·tile1x8F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), SI
 
 strip19:
-	MOVQ       CX, DI
-	MOVQ       k+0(FP), R8
-	MOVQ       b+40(FP), R9
-	CMPQ       R8, $0x00000040
-	JL         near20
-	MOVQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	PREFETCHT0 192(R10)
-	PREFETCHT0 256(R10)
-	PREFETCHT0 320(R10)
-	PREFETCHT0 384(R10)
-	PREFETCHT0 448(R10)
+	MOVQ CX, DI
+	MOVQ k+0(FP), R8
+	MOVQ b+40(FP), R9
+	XORQ R10, R10
+	CMPQ R8, $0x00000080
+	JL   near20
+	MOVQ $0x00000040, R10
+	SUBQ R10, R8
 
 near20:
 	VPXORD Z0, Z0, Z0
@@ -266,20 +284,20 @@ near20:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-	MOVQ   DX, R10
-	SHLQ   $0x03, R10
+	MOVQ   DX, R11
+	SHLQ   $0x03, R11
 	TESTQ  R8, R8
 	JZ     done22
 
 loop21:
-	PREFETCHT0   (R9)(R10*1)
-	PREFETCHT0   64(R9)(R10*1)
-	PREFETCHT0   128(R9)(R10*1)
-	PREFETCHT0   192(R9)(R10*1)
-	PREFETCHT0   256(R9)(R10*1)
-	PREFETCHT0   320(R9)(R10*1)
-	PREFETCHT0   384(R9)(R10*1)
-	PREFETCHT0   448(R9)(R10*1)
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
+	PREFETCHT0   128(R9)(R11*1)
+	PREFETCHT0   192(R9)(R11*1)
+	PREFETCHT0   256(R9)(R11*1)
+	PREFETCHT0   320(R9)(R11*1)
+	PREFETCHT0   384(R9)(R11*1)
+	PREFETCHT0   448(R9)(R11*1)
 	VBROADCASTSS (DI), Z8
 	VMOVUPS      (R9), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -301,6 +319,20 @@ loop21:
 	ADDQ         AX, DI
 	DECQ         R8
 	JNZ          loop21
+	MOVQ         R10, R8
+	TESTQ        R8, R8
+	JZ           done22
+	XORQ         R10, R10
+	MOVQ         BX, R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   128(R12)
+	PREFETCHT0   192(R12)
+	PREFETCHT0   256(R12)
+	PREFETCHT0   320(R12)
+	PREFETCHT0   384(R12)
+	PREFETCHT0   448(R12)
+	JMP          loop21
 
 done22:
 	MOVQ    more+88(FP), DI
@@ -362,26 +394,25 @@ TEXT ·tile2x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip25:
-	MOVQ       DX, R8
-	MOVQ       k+0(FP), R9
-	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x00000040
-	JL         near26
-	MOVQ       SI, R11
-	PREFETCHT0 (R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
+	MOVQ DX, R8
+	MOVQ k+0(FP), R9
+	MOVQ b+40(FP), R10
+	XORQ R11, R11
+	CMPQ R9, $0x00000080
+	JL   near26
+	MOVQ $0x00000040, R11
+	SUBQ R11, R9
 
 near26:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
-	MOVQ   BX, R11
-	SHLQ   $0x03, R11
+	MOVQ   BX, R12
+	SHLQ   $0x03, R12
 	TESTQ  R9, R9
 	JZ     done28
 
 loop27:
-	PREFETCHT0       (R10)(R11*1)
+	PREFETCHT0       (R10)(R12*1)
 	VMOVUPS.Z        (R10), K1, Z2
 	VFMADD231PS.BCST (R8), Z2, Z0
 	VFMADD231PS.BCST (R8)(AX*1), Z2, Z1
@@ -389,6 +420,15 @@ loop27:
 	ADDQ             CX, R8
 	DECQ             R9
 	JNZ              loop27
+	MOVQ             R11, R9
+	TESTQ            R9, R9
+	JZ               done28
+	XORQ             R11, R11
+	MOVQ             SI, R13
+	PREFETCHT0       (R13)
+	ADDQ             DI, R13
+	PREFETCHT0       (R13)
+	JMP              loop27
 
 done28:
 	MOVQ    more+88(FP), R8
@@ -435,31 +475,28 @@ TEXT ·tile2x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip31:
-	MOVQ       DX, R8
-	MOVQ       k+0(FP), R9
-	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x00000040
-	JL         near32
-	MOVQ       SI, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
+	MOVQ DX, R8
+	MOVQ k+0(FP), R9
+	MOVQ b+40(FP), R10
+	XORQ R11, R11
+	CMPQ R9, $0x00000080
+	JL   near32
+	MOVQ $0x00000040, R11
+	SUBQ R11, R9
 
 near32:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   BX, R11
-	SHLQ   $0x03, R11
+	MOVQ   BX, R12
+	SHLQ   $0x03, R12
 	TESTQ  R9, R9
 	JZ     done34
 
 loop33:
-	PREFETCHT0   (R10)(R11*1)
-	PREFETCHT0   64(R10)(R11*1)
+	PREFETCHT0   (R10)(R12*1)
+	PREFETCHT0   64(R10)(R12*1)
 	VMOVUPS      (R10), Z4
 	VMOVUPS.Z    64(R10), K1, Z5
 	VBROADCASTSS (R8), Z6
@@ -472,6 +509,17 @@ loop33:
 	ADDQ         CX, R8
 	DECQ         R9
 	JNZ          loop33
+	MOVQ         R11, R9
+	TESTQ        R9, R9
+	JZ           done34
+	XORQ         R11, R11
+	MOVQ         SI, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	JMP          loop33
 
 done34:
 	MOVQ    more+88(FP), R8
@@ -524,21 +572,14 @@ TEXT ·tile2x4F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip37:
-	MOVQ       DX, R8
-	MOVQ       k+0(FP), R9
-	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x00000040
-	JL         near38
-	MOVQ       SI, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	PREFETCHT0 192(R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	PREFETCHT0 192(R11)
+	MOVQ DX, R8
+	MOVQ k+0(FP), R9
+	MOVQ b+40(FP), R10
+	XORQ R11, R11
+	CMPQ R9, $0x00000080
+	JL   near38
+	MOVQ $0x00000040, R11
+	SUBQ R11, R9
 
 near38:
 	VPXORD Z0, Z0, Z0
@@ -549,16 +590,16 @@ near38:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-	MOVQ   BX, R11
-	SHLQ   $0x03, R11
+	MOVQ   BX, R12
+	SHLQ   $0x03, R12
 	TESTQ  R9, R9
 	JZ     done40
 
 loop39:
-	PREFETCHT0   (R10)(R11*1)
-	PREFETCHT0   64(R10)(R11*1)
-	PREFETCHT0   128(R10)(R11*1)
-	PREFETCHT0   192(R10)(R11*1)
+	PREFETCHT0   (R10)(R12*1)
+	PREFETCHT0   64(R10)(R12*1)
+	PREFETCHT0   128(R10)(R12*1)
+	PREFETCHT0   192(R10)(R12*1)
 	VBROADCASTSS (R8), Z8
 	VBROADCASTSS (R8)(AX*1), Z9
 	VMOVUPS      (R10), Z10
@@ -577,6 +618,21 @@ loop39:
 	ADDQ         CX, R8
 	DECQ         R9
 	JNZ          loop39
+	MOVQ         R11, R9
+	TESTQ        R9, R9
+	JZ           done40
+	XORQ         R11, R11
+	MOVQ         SI, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	PREFETCHT0   192(R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	PREFETCHT0   192(R13)
+	JMP          loop39
 
 done40:
 	MOVQ    more+88(FP), R8
@@ -641,29 +697,26 @@ TEXT ·tile3x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip43:
-	MOVQ       DX, R8
-	MOVQ       k+0(FP), R9
-	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x00000040
-	JL         near44
-	MOVQ       SI, R11
-	PREFETCHT0 (R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
+	MOVQ DX, R8
+	MOVQ k+0(FP), R9
+	MOVQ b+40(FP), R10
+	XORQ R11, R11
+	CMPQ R9, $0x00000080
+	JL   near44
+	MOVQ $0x00000040, R11
+	SUBQ R11, R9
 
 near44:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
-	MOVQ   BX, R11
-	SHLQ   $0x03, R11
+	MOVQ   BX, R12
+	SHLQ   $0x03, R12
 	TESTQ  R9, R9
 	JZ     done46
 
 loop45:
-	PREFETCHT0       (R10)(R11*1)
+	PREFETCHT0       (R10)(R12*1)
 	VMOVUPS.Z        (R10), K1, Z3
 	VFMADD231PS.BCST (R8), Z3, Z0
 	VFMADD231PS.BCST (R8)(AX*1), Z3, Z1
@@ -672,6 +725,17 @@ loop45:
 	ADDQ             CX, R8
 	DECQ             R9
 	JNZ              loop45
+	MOVQ             R11, R9
+	TESTQ            R9, R9
+	JZ               done46
+	XORQ             R11, R11
+	MOVQ             SI, R13
+	PREFETCHT0       (R13)
+	ADDQ             DI, R13
+	PREFETCHT0       (R13)
+	ADDQ             DI, R13
+	PREFETCHT0       (R13)
+	JMP              loop45
 
 done46:
 	MOVQ    more+88(FP), R8
@@ -724,20 +788,14 @@ TEXT ·tile3x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip49:
-	MOVQ       DX, R8
-	MOVQ       k+0(FP), R9
-	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x00000040
-	JL         near50
-	MOVQ       SI, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
+	MOVQ DX, R8
+	MOVQ k+0(FP), R9
+	MOVQ b+40(FP), R10
+	XORQ R11, R11
+	CMPQ R9, $0x00000080
+	JL   near50
+	MOVQ $0x00000040, R11
+	SUBQ R11, R9
 
 near50:
 	VPXORD Z0, Z0, Z0
@@ -746,14 +804,14 @@ near50:
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
-	MOVQ   BX, R11
-	SHLQ   $0x03, R11
+	MOVQ   BX, R12
+	SHLQ   $0x03, R12
 	TESTQ  R9, R9
 	JZ     done52
 
 loop51:
-	PREFETCHT0   (R10)(R11*1)
-	PREFETCHT0   64(R10)(R11*1)
+	PREFETCHT0   (R10)(R12*1)
+	PREFETCHT0   64(R10)(R12*1)
 	VMOVUPS      (R10), Z6
 	VMOVUPS.Z    64(R10), K1, Z7
 	VBROADCASTSS (R8), Z8
@@ -769,6 +827,20 @@ loop51:
 	ADDQ         CX, R8
 	DECQ         R9
 	JNZ          loop51
+	MOVQ         R11, R9
+	TESTQ        R9, R9
+	JZ           done52
+	XORQ         R11, R11
+	MOVQ         SI, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	JMP          loop51
 
 done52:
 	MOVQ    more+88(FP), R8
@@ -830,26 +902,14 @@ TEXT ·tile3x4F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip55:
-	MOVQ       DX, R8
-	MOVQ       k+0(FP), R9
-	MOVQ       b+40(FP), R10
-	CMPQ       R9, $0x00000040
-	JL         near56
-	MOVQ       SI, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	PREFETCHT0 192(R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	PREFETCHT0 192(R11)
-	ADDQ       DI, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	PREFETCHT0 192(R11)
+	MOVQ DX, R8
+	MOVQ k+0(FP), R9
+	MOVQ b+40(FP), R10
+	XORQ R11, R11
+	CMPQ R9, $0x00000080
+	JL   near56
+	MOVQ $0x00000040, R11
+	SUBQ R11, R9
 
 near56:
 	VPXORD Z0, Z0, Z0
@@ -864,16 +924,16 @@ near56:
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
-	MOVQ   BX, R11
-	SHLQ   $0x03, R11
+	MOVQ   BX, R12
+	SHLQ   $0x03, R12
 	TESTQ  R9, R9
 	JZ     done58
 
 loop57:
-	PREFETCHT0   (R10)(R11*1)
-	PREFETCHT0   64(R10)(R11*1)
-	PREFETCHT0   128(R10)(R11*1)
-	PREFETCHT0   192(R10)(R11*1)
+	PREFETCHT0   (R10)(R12*1)
+	PREFETCHT0   64(R10)(R12*1)
+	PREFETCHT0   128(R10)(R12*1)
+	PREFETCHT0   192(R10)(R12*1)
 	VBROADCASTSS (R8), Z12
 	VBROADCASTSS (R8)(AX*1), Z13
 	VBROADCASTSS (R8)(AX*2), Z14
@@ -897,6 +957,26 @@ loop57:
 	ADDQ         CX, R8
 	DECQ         R9
 	JNZ          loop57
+	MOVQ         R11, R9
+	TESTQ        R9, R9
+	JZ           done58
+	XORQ         R11, R11
+	MOVQ         SI, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	PREFETCHT0   192(R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	PREFETCHT0   192(R13)
+	ADDQ         DI, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	PREFETCHT0   192(R13)
+	JMP          loop57
 
 done58:
 	MOVQ    more+88(FP), R8
@@ -976,33 +1056,28 @@ TEXT ·tile4x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip61:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	MOVQ       k+0(FP), R10
-	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x00000040
-	JL         near62
-	MOVQ       SI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	MOVQ k+0(FP), R10
+	MOVQ b+40(FP), R11
+	XORQ R12, R12
+	CMPQ R10, $0x00000080
+	JL   near62
+	MOVQ $0x00000040, R12
+	SUBQ R12, R10
 
 near62:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   BX, R12
-	SHLQ   $0x03, R12
+	MOVQ   BX, R13
+	SHLQ   $0x03, R13
 	TESTQ  R10, R10
 	JZ     done64
 
 loop63:
-	PREFETCHT0       (R11)(R12*1)
+	PREFETCHT0       (R11)(R13*1)
 	VMOVUPS.Z        (R11), K1, Z4
 	VFMADD231PS.BCST (R9), Z4, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z4, Z1
@@ -1012,6 +1087,19 @@ loop63:
 	ADDQ             CX, R9
 	DECQ             R10
 	JNZ              loop63
+	MOVQ             R12, R10
+	TESTQ            R10, R10
+	JZ               done64
+	XORQ             R12, R12
+	MOVQ             SI, R14
+	PREFETCHT0       (R14)
+	ADDQ             DI, R14
+	PREFETCHT0       (R14)
+	ADDQ             DI, R14
+	PREFETCHT0       (R14)
+	ADDQ             DI, R14
+	PREFETCHT0       (R14)
+	JMP              loop63
 
 done64:
 	MOVQ    more+88(FP), R8
@@ -1070,24 +1158,15 @@ TEXT ·tile4x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip67:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	MOVQ       k+0(FP), R10
-	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x00000040
-	JL         near68
-	MOVQ       SI, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	MOVQ k+0(FP), R10
+	MOVQ b+40(FP), R11
+	XORQ R12, R12
+	CMPQ R10, $0x00000080
+	JL   near68
+	MOVQ $0x00000040, R12
+	SUBQ R12, R10
 
 near68:
 	VPXORD Z0, Z0, Z0
@@ -1098,14 +1177,14 @@ near68:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-	MOVQ   BX, R12
-	SHLQ   $0x03, R12
+	MOVQ   BX, R13
+	SHLQ   $0x03, R13
 	TESTQ  R10, R10
 	JZ     done70
 
 loop69:
-	PREFETCHT0   (R11)(R12*1)
-	PREFETCHT0   64(R11)(R12*1)
+	PREFETCHT0   (R11)(R13*1)
+	PREFETCHT0   64(R11)(R13*1)
 	VMOVUPS      (R11), Z8
 	VMOVUPS.Z    64(R11), K1, Z9
 	VBROADCASTSS (R9), Z10
@@ -1124,6 +1203,23 @@ loop69:
 	ADDQ         CX, R9
 	DECQ         R10
 	JNZ          loop69
+	MOVQ         R12, R10
+	TESTQ        R10, R10
+	JZ           done70
+	XORQ         R12, R12
+	MOVQ         SI, R14
+	PREFETCHT0   (R14)
+	PREFETCHT0   64(R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	PREFETCHT0   64(R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	PREFETCHT0   64(R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	PREFETCHT0   64(R14)
+	JMP          loop69
 
 done70:
 	MOVQ    more+88(FP), R8
@@ -1194,22 +1290,15 @@ TEXT ·tile5x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip73:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	MOVQ       k+0(FP), R10
-	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x00000040
-	JL         near74
-	MOVQ       SI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	MOVQ k+0(FP), R10
+	MOVQ b+40(FP), R11
+	XORQ R12, R12
+	CMPQ R10, $0x00000080
+	JL   near74
+	MOVQ $0x00000040, R12
+	SUBQ R12, R10
 
 near74:
 	VPXORD Z0, Z0, Z0
@@ -1217,13 +1306,13 @@ near74:
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
-	MOVQ   BX, R12
-	SHLQ   $0x03, R12
+	MOVQ   BX, R13
+	SHLQ   $0x03, R13
 	TESTQ  R10, R10
 	JZ     done76
 
 loop75:
-	PREFETCHT0       (R11)(R12*1)
+	PREFETCHT0       (R11)(R13*1)
 	VMOVUPS.Z        (R11), K1, Z5
 	VFMADD231PS.BCST (R9), Z5, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z5, Z1
@@ -1234,6 +1323,21 @@ loop75:
 	ADDQ             CX, R9
 	DECQ             R10
 	JNZ              loop75
+	MOVQ             R12, R10
+	TESTQ            R10, R10
+	JZ               done76
+	XORQ             R12, R12
+	MOVQ             SI, R14
+	PREFETCHT0       (R14)
+	ADDQ             DI, R14
+	PREFETCHT0       (R14)
+	ADDQ             DI, R14
+	PREFETCHT0       (R14)
+	ADDQ             DI, R14
+	PREFETCHT0       (R14)
+	ADDQ             DI, R14
+	PREFETCHT0       (R14)
+	JMP              loop75
 
 done76:
 	MOVQ    more+88(FP), R8
@@ -1298,27 +1402,15 @@ TEXT ·tile5x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip79:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	MOVQ       k+0(FP), R10
-	MOVQ       b+40(FP), R11
-	CMPQ       R10, $0x00000040
-	JL         near80
-	MOVQ       SI, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       DI, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	MOVQ k+0(FP), R10
+	MOVQ b+40(FP), R11
+	XORQ R12, R12
+	CMPQ R10, $0x00000080
+	JL   near80
+	MOVQ $0x00000040, R12
+	SUBQ R12, R10
 
 near80:
 	VPXORD Z0, Z0, Z0
@@ -1331,14 +1423,14 @@ near80:
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
-	MOVQ   BX, R12
-	SHLQ   $0x03, R12
+	MOVQ   BX, R13
+	SHLQ   $0x03, R13
 	TESTQ  R10, R10
 	JZ     done82
 
 loop81:
-	PREFETCHT0   (R11)(R12*1)
-	PREFETCHT0   64(R11)(R12*1)
+	PREFETCHT0   (R11)(R13*1)
+	PREFETCHT0   64(R11)(R13*1)
 	VMOVUPS      (R11), Z10
 	VMOVUPS.Z    64(R11), K1, Z11
 	VBROADCASTSS (R9), Z12
@@ -1360,6 +1452,26 @@ loop81:
 	ADDQ         CX, R9
 	DECQ         R10
 	JNZ          loop81
+	MOVQ         R12, R10
+	TESTQ        R10, R10
+	JZ           done82
+	XORQ         R12, R12
+	MOVQ         SI, R14
+	PREFETCHT0   (R14)
+	PREFETCHT0   64(R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	PREFETCHT0   64(R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	PREFETCHT0   64(R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	PREFETCHT0   64(R14)
+	ADDQ         DI, R14
+	PREFETCHT0   (R14)
+	PREFETCHT0   64(R14)
+	JMP          loop81
 
 done82:
 	MOVQ    more+88(FP), R8
@@ -1439,26 +1551,17 @@ TEXT ·tile6x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip85:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	MOVQ       k+0(FP), R11
-	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x00000040
-	JL         near86
-	MOVQ       SI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ k+0(FP), R11
+	MOVQ b+40(FP), R12
+	XORQ R13, R13
+	CMPQ R11, $0x00000080
+	JL   near86
+	MOVQ $0x00000040, R13
+	SUBQ R13, R11
 
 near86:
 	VPXORD Z0, Z0, Z0
@@ -1467,13 +1570,13 @@ near86:
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
-	MOVQ   BX, R13
-	SHLQ   $0x03, R13
+	MOVQ   BX, R14
+	SHLQ   $0x03, R14
 	TESTQ  R11, R11
 	JZ     done88
 
 loop87:
-	PREFETCHT0       (R12)(R13*1)
+	PREFETCHT0       (R12)(R14*1)
 	VMOVUPS.Z        (R12), K1, Z6
 	VFMADD231PS.BCST (R9), Z6, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z6, Z1
@@ -1486,6 +1589,23 @@ loop87:
 	ADDQ             CX, R10
 	DECQ             R11
 	JNZ              loop87
+	MOVQ             R13, R11
+	TESTQ            R11, R11
+	JZ               done88
+	XORQ             R13, R13
+	MOVQ             SI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	JMP              loop87
 
 done88:
 	MOVQ    more+88(FP), R8
@@ -1556,32 +1676,17 @@ TEXT ·tile6x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip91:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	MOVQ       k+0(FP), R11
-	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x00000040
-	JL         near92
-	MOVQ       SI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ k+0(FP), R11
+	MOVQ b+40(FP), R12
+	XORQ R13, R13
+	CMPQ R11, $0x00000080
+	JL   near92
+	MOVQ $0x00000040, R13
+	SUBQ R13, R11
 
 near92:
 	VPXORD Z0, Z0, Z0
@@ -1596,14 +1701,14 @@ near92:
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
-	MOVQ   BX, R13
-	SHLQ   $0x03, R13
+	MOVQ   BX, R14
+	SHLQ   $0x03, R14
 	TESTQ  R11, R11
 	JZ     done94
 
 loop93:
-	PREFETCHT0   (R12)(R13*1)
-	PREFETCHT0   64(R12)(R13*1)
+	PREFETCHT0   (R12)(R14*1)
+	PREFETCHT0   64(R12)(R14*1)
 	VMOVUPS      (R12), Z12
 	VMOVUPS.Z    64(R12), K1, Z13
 	VBROADCASTSS (R9), Z14
@@ -1629,6 +1734,29 @@ loop93:
 	ADDQ         CX, R10
 	DECQ         R11
 	JNZ          loop93
+	MOVQ         R13, R11
+	TESTQ        R11, R11
+	JZ           done94
+	XORQ         R13, R13
+	MOVQ         SI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	JMP          loop93
 
 done94:
 	MOVQ    more+88(FP), R8
@@ -1717,28 +1845,17 @@ TEXT ·tile7x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip97:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	MOVQ       k+0(FP), R11
-	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x00000040
-	JL         near98
-	MOVQ       SI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ k+0(FP), R11
+	MOVQ b+40(FP), R12
+	XORQ R13, R13
+	CMPQ R11, $0x00000080
+	JL   near98
+	MOVQ $0x00000040, R13
+	SUBQ R13, R11
 
 near98:
 	VPXORD Z0, Z0, Z0
@@ -1748,13 +1865,13 @@ near98:
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
-	MOVQ   BX, R13
-	SHLQ   $0x03, R13
+	MOVQ   BX, R14
+	SHLQ   $0x03, R14
 	TESTQ  R11, R11
 	JZ     done100
 
 loop99:
-	PREFETCHT0       (R12)(R13*1)
+	PREFETCHT0       (R12)(R14*1)
 	VMOVUPS.Z        (R12), K1, Z7
 	VFMADD231PS.BCST (R9), Z7, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z7, Z1
@@ -1768,6 +1885,25 @@ loop99:
 	ADDQ             CX, R10
 	DECQ             R11
 	JNZ              loop99
+	MOVQ             R13, R11
+	TESTQ            R11, R11
+	JZ               done100
+	XORQ             R13, R13
+	MOVQ             SI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	JMP              loop99
 
 done100:
 	MOVQ    more+88(FP), R8
@@ -1844,35 +1980,17 @@ TEXT ·tile7x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip103:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	MOVQ       k+0(FP), R11
-	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x00000040
-	JL         near104
-	MOVQ       SI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ k+0(FP), R11
+	MOVQ b+40(FP), R12
+	XORQ R13, R13
+	CMPQ R11, $0x00000080
+	JL   near104
+	MOVQ $0x00000040, R13
+	SUBQ R13, R11
 
 near104:
 	VPXORD Z0, Z0, Z0
@@ -1889,14 +2007,14 @@ near104:
 	VPXORD Z11, Z11, Z11
 	VPXORD Z12, Z12, Z12
 	VPXORD Z13, Z13, Z13
-	MOVQ   BX, R13
-	SHLQ   $0x03, R13
+	MOVQ   BX, R14
+	SHLQ   $0x03, R14
 	TESTQ  R11, R11
 	JZ     done106
 
 loop105:
-	PREFETCHT0   (R12)(R13*1)
-	PREFETCHT0   64(R12)(R13*1)
+	PREFETCHT0   (R12)(R14*1)
+	PREFETCHT0   64(R12)(R14*1)
 	VMOVUPS      (R12), Z14
 	VMOVUPS.Z    64(R12), K1, Z15
 	VBROADCASTSS (R9), Z16
@@ -1925,6 +2043,32 @@ loop105:
 	ADDQ         CX, R10
 	DECQ         R11
 	JNZ          loop105
+	MOVQ         R13, R11
+	TESTQ        R11, R11
+	JZ           done106
+	XORQ         R13, R13
+	MOVQ         SI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	JMP          loop105
 
 done106:
 	MOVQ    more+88(FP), R8
@@ -2022,30 +2166,17 @@ TEXT ·tile8x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip109:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	MOVQ       k+0(FP), R11
-	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x00000040
-	JL         near110
-	MOVQ       SI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ k+0(FP), R11
+	MOVQ b+40(FP), R12
+	XORQ R13, R13
+	CMPQ R11, $0x00000080
+	JL   near110
+	MOVQ $0x00000040, R13
+	SUBQ R13, R11
 
 near110:
 	VPXORD Z0, Z0, Z0
@@ -2056,13 +2187,13 @@ near110:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-	MOVQ   BX, R13
-	SHLQ   $0x03, R13
+	MOVQ   BX, R14
+	SHLQ   $0x03, R14
 	TESTQ  R11, R11
 	JZ     done112
 
 loop111:
-	PREFETCHT0       (R12)(R13*1)
+	PREFETCHT0       (R12)(R14*1)
 	VMOVUPS.Z        (R12), K1, Z8
 	VFMADD231PS.BCST (R9), Z8, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z8, Z1
@@ -2077,6 +2208,27 @@ loop111:
 	ADDQ             CX, R10
 	DECQ             R11
 	JNZ              loop111
+	MOVQ             R13, R11
+	TESTQ            R11, R11
+	JZ               done112
+	XORQ             R13, R13
+	MOVQ             SI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	JMP              loop111
 
 done112:
 	MOVQ    more+88(FP), R8
@@ -2159,38 +2311,17 @@ TEXT ·tile8x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip115:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	MOVQ       k+0(FP), R11
-	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x00000040
-	JL         near116
-	MOVQ       SI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ k+0(FP), R11
+	MOVQ b+40(FP), R12
+	XORQ R13, R13
+	CMPQ R11, $0x00000080
+	JL   near116
+	MOVQ $0x00000040, R13
+	SUBQ R13, R11
 
 near116:
 	VPXORD Z0, Z0, Z0
@@ -2209,14 +2340,14 @@ near116:
 	VPXORD Z13, Z13, Z13
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
-	MOVQ   BX, R13
-	SHLQ   $0x03, R13
+	MOVQ   BX, R14
+	SHLQ   $0x03, R14
 	TESTQ  R11, R11
 	JZ     done118
 
 loop117:
-	PREFETCHT0   (R12)(R13*1)
-	PREFETCHT0   64(R12)(R13*1)
+	PREFETCHT0   (R12)(R14*1)
+	PREFETCHT0   64(R12)(R14*1)
 	VMOVUPS      (R12), Z16
 	VMOVUPS.Z    64(R12), K1, Z17
 	VBROADCASTSS (R9), Z18
@@ -2248,6 +2379,35 @@ loop117:
 	ADDQ         CX, R10
 	DECQ         R11
 	JNZ          loop117
+	MOVQ         R13, R11
+	TESTQ        R11, R11
+	JZ           done118
+	XORQ         R13, R13
+	MOVQ         SI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	JMP          loop117
 
 done118:
 	MOVQ    more+88(FP), R8
@@ -2354,32 +2514,17 @@ TEXT ·tile9x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip121:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	MOVQ       k+0(FP), R11
-	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x00000040
-	JL         near122
-	MOVQ       SI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ k+0(FP), R11
+	MOVQ b+40(FP), R12
+	XORQ R13, R13
+	CMPQ R11, $0x00000080
+	JL   near122
+	MOVQ $0x00000040, R13
+	SUBQ R13, R11
 
 near122:
 	VPXORD Z0, Z0, Z0
@@ -2391,13 +2536,13 @@ near122:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
-	MOVQ   BX, R13
-	SHLQ   $0x03, R13
+	MOVQ   BX, R14
+	SHLQ   $0x03, R14
 	TESTQ  R11, R11
 	JZ     done124
 
 loop123:
-	PREFETCHT0       (R12)(R13*1)
+	PREFETCHT0       (R12)(R14*1)
 	VMOVUPS.Z        (R12), K1, Z9
 	VFMADD231PS.BCST (R9), Z9, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z9, Z1
@@ -2413,6 +2558,29 @@ loop123:
 	ADDQ             CX, R10
 	DECQ             R11
 	JNZ              loop123
+	MOVQ             R13, R11
+	TESTQ            R11, R11
+	JZ               done124
+	XORQ             R13, R13
+	MOVQ             SI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	JMP              loop123
 
 done124:
 	MOVQ    more+88(FP), R8
@@ -2501,41 +2669,17 @@ TEXT ·tile9x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip127:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	MOVQ       k+0(FP), R11
-	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x00000040
-	JL         near128
-	MOVQ       SI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ k+0(FP), R11
+	MOVQ b+40(FP), R12
+	XORQ R13, R13
+	CMPQ R11, $0x00000080
+	JL   near128
+	MOVQ $0x00000040, R13
+	SUBQ R13, R11
 
 near128:
 	VPXORD Z0, Z0, Z0
@@ -2556,14 +2700,14 @@ near128:
 	VPXORD Z15, Z15, Z15
 	VPXORD Z16, Z16, Z16
 	VPXORD Z17, Z17, Z17
-	MOVQ   BX, R13
-	SHLQ   $0x03, R13
+	MOVQ   BX, R14
+	SHLQ   $0x03, R14
 	TESTQ  R11, R11
 	JZ     done130
 
 loop129:
-	PREFETCHT0   (R12)(R13*1)
-	PREFETCHT0   64(R12)(R13*1)
+	PREFETCHT0   (R12)(R14*1)
+	PREFETCHT0   64(R12)(R14*1)
 	VMOVUPS      (R12), Z18
 	VMOVUPS.Z    64(R12), K1, Z19
 	VBROADCASTSS (R9), Z20
@@ -2598,6 +2742,38 @@ loop129:
 	ADDQ         CX, R10
 	DECQ         R11
 	JNZ          loop129
+	MOVQ         R13, R11
+	TESTQ        R11, R11
+	JZ           done130
+	XORQ         R13, R13
+	MOVQ         SI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	JMP          loop129
 
 done130:
 	MOVQ    more+88(FP), R8
@@ -2713,34 +2889,17 @@ TEXT ·tile10x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip133:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	MOVQ       k+0(FP), R11
-	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x00000040
-	JL         near134
-	MOVQ       SI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ k+0(FP), R11
+	MOVQ b+40(FP), R12
+	XORQ R13, R13
+	CMPQ R11, $0x00000080
+	JL   near134
+	MOVQ $0x00000040, R13
+	SUBQ R13, R11
 
 near134:
 	VPXORD Z0, Z0, Z0
@@ -2753,13 +2912,13 @@ near134:
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
-	MOVQ   BX, R13
-	SHLQ   $0x03, R13
+	MOVQ   BX, R14
+	SHLQ   $0x03, R14
 	TESTQ  R11, R11
 	JZ     done136
 
 loop135:
-	PREFETCHT0       (R12)(R13*1)
+	PREFETCHT0       (R12)(R14*1)
 	VMOVUPS.Z        (R12), K1, Z10
 	VFMADD231PS.BCST (R9), Z10, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z10, Z1
@@ -2776,6 +2935,31 @@ loop135:
 	ADDQ             CX, R10
 	DECQ             R11
 	JNZ              loop135
+	MOVQ             R13, R11
+	TESTQ            R11, R11
+	JZ               done136
+	XORQ             R13, R13
+	MOVQ             SI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	ADDQ             DI, R15
+	PREFETCHT0       (R15)
+	JMP              loop135
 
 done136:
 	MOVQ    more+88(FP), R8
@@ -2870,44 +3054,17 @@ TEXT ·tile10x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip139:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	MOVQ       k+0(FP), R11
-	MOVQ       b+40(FP), R12
-	CMPQ       R11, $0x00000040
-	JL         near140
-	MOVQ       SI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	ADDQ       DI, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	MOVQ k+0(FP), R11
+	MOVQ b+40(FP), R12
+	XORQ R13, R13
+	CMPQ R11, $0x00000080
+	JL   near140
+	MOVQ $0x00000040, R13
+	SUBQ R13, R11
 
 near140:
 	VPXORD Z0, Z0, Z0
@@ -2930,14 +3087,14 @@ near140:
 	VPXORD Z17, Z17, Z17
 	VPXORD Z18, Z18, Z18
 	VPXORD Z19, Z19, Z19
-	MOVQ   BX, R13
-	SHLQ   $0x03, R13
+	MOVQ   BX, R14
+	SHLQ   $0x03, R14
 	TESTQ  R11, R11
 	JZ     done142
 
 loop141:
-	PREFETCHT0   (R12)(R13*1)
-	PREFETCHT0   64(R12)(R13*1)
+	PREFETCHT0   (R12)(R14*1)
+	PREFETCHT0   64(R12)(R14*1)
 	VMOVUPS      (R12), Z20
 	VMOVUPS.Z    64(R12), K1, Z21
 	VBROADCASTSS (R9), Z22
@@ -2975,6 +3132,41 @@ loop141:
 	ADDQ         CX, R10
 	DECQ         R11
 	JNZ          loop141
+	MOVQ         R13, R11
+	TESTQ        R11, R11
+	JZ           done142
+	XORQ         R13, R13
+	MOVQ         SI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	ADDQ         DI, R15
+	PREFETCHT0   (R15)
+	PREFETCHT0   64(R15)
+	JMP          loop141
 
 done142:
 	MOVQ    more+88(FP), R8
@@ -3086,7 +3278,7 @@ end144:
 
 // func tile11x1F32AVX512(k int, a *float32, ars int, acs int, strip int, b *float32, brs int, c *float32, crs int, last int, strips int, more int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile11x1F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile11x1F32AVX512(SB), NOSPLIT, $8-96
 	MOVQ  ars+16(FP), AX
 	MOVQ  acs+24(FP), CX
 	MOVQ  a+8(FP), DX
@@ -3099,38 +3291,19 @@ TEXT ·tile11x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip145:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	LEAQ       (R10)(AX*4), R11
-	ADDQ       AX, R11
-	MOVQ       k+0(FP), R12
-	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x00000040
-	JL         near146
-	MOVQ       SI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	LEAQ (R10)(AX*4), R11
+	ADDQ AX, R11
+	MOVQ k+0(FP), R12
+	MOVQ b+40(FP), R13
+	XORQ R14, R14
+	CMPQ R12, $0x00000080
+	JL   near146
+	MOVQ $0x00000040, R14
+	SUBQ R14, R12
 
 near146:
 	VPXORD Z0, Z0, Z0
@@ -3144,13 +3317,13 @@ near146:
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
-	MOVQ   BX, R14
-	SHLQ   $0x03, R14
+	MOVQ   BX, R15
+	SHLQ   $0x03, R15
 	TESTQ  R12, R12
 	JZ     done148
 
 loop147:
-	PREFETCHT0       (R13)(R14*1)
+	PREFETCHT0       (R13)(R15*1)
 	VMOVUPS.Z        (R13), K1, Z11
 	VFMADD231PS.BCST (R9), Z11, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z11, Z1
@@ -3169,6 +3342,33 @@ loop147:
 	ADDQ             CX, R11
 	DECQ             R12
 	JNZ              loop147
+	MOVQ             R14, R12
+	TESTQ            R12, R12
+	JZ               done148
+	XORQ             R14, R14
+	MOVQ             SI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	JMP              loop147
 
 done148:
 	MOVQ    more+88(FP), R8
@@ -3256,7 +3456,7 @@ end150:
 
 // func tile11x2F32AVX512(k int, a *float32, ars int, acs int, strip int, b *float32, brs int, c *float32, crs int, last int, strips int, more int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile11x2F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile11x2F32AVX512(SB), NOSPLIT, $8-96
 	MOVQ  ars+16(FP), AX
 	MOVQ  acs+24(FP), CX
 	MOVQ  a+8(FP), DX
@@ -3269,49 +3469,19 @@ TEXT ·tile11x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip151:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	LEAQ       (R10)(AX*4), R11
-	ADDQ       AX, R11
-	MOVQ       k+0(FP), R12
-	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x00000040
-	JL         near152
-	MOVQ       SI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	LEAQ (R10)(AX*4), R11
+	ADDQ AX, R11
+	MOVQ k+0(FP), R12
+	MOVQ b+40(FP), R13
+	XORQ R14, R14
+	CMPQ R12, $0x00000080
+	JL   near152
+	MOVQ $0x00000040, R14
+	SUBQ R14, R12
 
 near152:
 	VPXORD Z0, Z0, Z0
@@ -3336,14 +3506,14 @@ near152:
 	VPXORD Z19, Z19, Z19
 	VPXORD Z20, Z20, Z20
 	VPXORD Z21, Z21, Z21
-	MOVQ   BX, R14
-	SHLQ   $0x03, R14
+	MOVQ   BX, R15
+	SHLQ   $0x03, R15
 	TESTQ  R12, R12
 	JZ     done154
 
 loop153:
-	PREFETCHT0   (R13)(R14*1)
-	PREFETCHT0   64(R13)(R14*1)
+	PREFETCHT0   (R13)(R15*1)
+	PREFETCHT0   64(R13)(R15*1)
 	VMOVUPS      (R13), Z22
 	VMOVUPS.Z    64(R13), K1, Z23
 	VBROADCASTSS (R9), Z24
@@ -3385,6 +3555,44 @@ loop153:
 	ADDQ         CX, R11
 	DECQ         R12
 	JNZ          loop153
+	MOVQ         R14, R12
+	TESTQ        R12, R12
+	JZ           done154
+	XORQ         R14, R14
+	MOVQ         SI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	JMP          loop153
 
 done154:
 	MOVQ    more+88(FP), R8
@@ -3505,7 +3713,7 @@ end156:
 
 // func tile12x1F32AVX512(k int, a *float32, ars int, acs int, strip int, b *float32, brs int, c *float32, crs int, last int, strips int, more int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile12x1F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile12x1F32AVX512(SB), NOSPLIT, $8-96
 	MOVQ  ars+16(FP), AX
 	MOVQ  acs+24(FP), CX
 	MOVQ  a+8(FP), DX
@@ -3518,40 +3726,19 @@ TEXT ·tile12x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip157:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	LEAQ       (R10)(AX*4), R11
-	ADDQ       AX, R11
-	MOVQ       k+0(FP), R12
-	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x00000040
-	JL         near158
-	MOVQ       SI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	LEAQ (R10)(AX*4), R11
+	ADDQ AX, R11
+	MOVQ k+0(FP), R12
+	MOVQ b+40(FP), R13
+	XORQ R14, R14
+	CMPQ R12, $0x00000080
+	JL   near158
+	MOVQ $0x00000040, R14
+	SUBQ R14, R12
 
 near158:
 	VPXORD Z0, Z0, Z0
@@ -3566,13 +3753,13 @@ near158:
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
-	MOVQ   BX, R14
-	SHLQ   $0x03, R14
+	MOVQ   BX, R15
+	SHLQ   $0x03, R15
 	TESTQ  R12, R12
 	JZ     done160
 
 loop159:
-	PREFETCHT0       (R13)(R14*1)
+	PREFETCHT0       (R13)(R15*1)
 	VMOVUPS.Z        (R13), K1, Z12
 	VFMADD231PS.BCST (R9), Z12, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z12, Z1
@@ -3592,6 +3779,35 @@ loop159:
 	ADDQ             CX, R11
 	DECQ             R12
 	JNZ              loop159
+	MOVQ             R14, R12
+	TESTQ            R12, R12
+	JZ               done160
+	XORQ             R14, R14
+	MOVQ             SI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	JMP              loop159
 
 done160:
 	MOVQ    more+88(FP), R8
@@ -3685,7 +3901,7 @@ end162:
 
 // func tile12x2F32AVX512(k int, a *float32, ars int, acs int, strip int, b *float32, brs int, c *float32, crs int, last int, strips int, more int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile12x2F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile12x2F32AVX512(SB), NOSPLIT, $8-96
 	MOVQ  ars+16(FP), AX
 	MOVQ  acs+24(FP), CX
 	MOVQ  a+8(FP), DX
@@ -3698,52 +3914,19 @@ TEXT ·tile12x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip163:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	LEAQ       (R10)(AX*4), R11
-	ADDQ       AX, R11
-	MOVQ       k+0(FP), R12
-	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x00000040
-	JL         near164
-	MOVQ       SI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	LEAQ (R10)(AX*4), R11
+	ADDQ AX, R11
+	MOVQ k+0(FP), R12
+	MOVQ b+40(FP), R13
+	XORQ R14, R14
+	CMPQ R12, $0x00000080
+	JL   near164
+	MOVQ $0x00000040, R14
+	SUBQ R14, R12
 
 near164:
 	VPXORD Z0, Z0, Z0
@@ -3770,14 +3953,14 @@ near164:
 	VPXORD Z21, Z21, Z21
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
-	MOVQ   BX, R14
-	SHLQ   $0x03, R14
+	MOVQ   BX, R15
+	SHLQ   $0x03, R15
 	TESTQ  R12, R12
 	JZ     done166
 
 loop165:
-	PREFETCHT0   (R13)(R14*1)
-	PREFETCHT0   64(R13)(R14*1)
+	PREFETCHT0   (R13)(R15*1)
+	PREFETCHT0   64(R13)(R15*1)
 	VMOVUPS      (R13), Z24
 	VMOVUPS.Z    64(R13), K1, Z25
 	VBROADCASTSS (R9), Z26
@@ -3822,6 +4005,47 @@ loop165:
 	ADDQ         CX, R11
 	DECQ         R12
 	JNZ          loop165
+	MOVQ         R14, R12
+	TESTQ        R12, R12
+	JZ           done166
+	XORQ         R14, R14
+	MOVQ         SI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	JMP          loop165
 
 done166:
 	MOVQ    more+88(FP), R8
@@ -3951,7 +4175,7 @@ end168:
 
 // func tile13x1F32AVX512(k int, a *float32, ars int, acs int, strip int, b *float32, brs int, c *float32, crs int, last int, strips int, more int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile13x1F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile13x1F32AVX512(SB), NOSPLIT, $8-96
 	MOVQ  ars+16(FP), AX
 	MOVQ  acs+24(FP), CX
 	MOVQ  a+8(FP), DX
@@ -3964,42 +4188,19 @@ TEXT ·tile13x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip169:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	LEAQ       (R10)(AX*4), R11
-	ADDQ       AX, R11
-	MOVQ       k+0(FP), R12
-	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x00000040
-	JL         near170
-	MOVQ       SI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	LEAQ (R10)(AX*4), R11
+	ADDQ AX, R11
+	MOVQ k+0(FP), R12
+	MOVQ b+40(FP), R13
+	XORQ R14, R14
+	CMPQ R12, $0x00000080
+	JL   near170
+	MOVQ $0x00000040, R14
+	SUBQ R14, R12
 
 near170:
 	VPXORD Z0, Z0, Z0
@@ -4015,13 +4216,13 @@ near170:
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 	VPXORD Z12, Z12, Z12
-	MOVQ   BX, R14
-	SHLQ   $0x03, R14
+	MOVQ   BX, R15
+	SHLQ   $0x03, R15
 	TESTQ  R12, R12
 	JZ     done172
 
 loop171:
-	PREFETCHT0       (R13)(R14*1)
+	PREFETCHT0       (R13)(R15*1)
 	VMOVUPS.Z        (R13), K1, Z13
 	VFMADD231PS.BCST (R9), Z13, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z13, Z1
@@ -4042,6 +4243,37 @@ loop171:
 	ADDQ             CX, R11
 	DECQ             R12
 	JNZ              loop171
+	MOVQ             R14, R12
+	TESTQ            R12, R12
+	JZ               done172
+	XORQ             R14, R14
+	MOVQ             SI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	JMP              loop171
 
 done172:
 	MOVQ    more+88(FP), R8
@@ -4141,7 +4373,7 @@ end174:
 
 // func tile13x2F32AVX512(k int, a *float32, ars int, acs int, strip int, b *float32, brs int, c *float32, crs int, last int, strips int, more int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile13x2F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile13x2F32AVX512(SB), NOSPLIT, $8-96
 	MOVQ  ars+16(FP), AX
 	MOVQ  acs+24(FP), CX
 	MOVQ  a+8(FP), DX
@@ -4154,55 +4386,19 @@ TEXT ·tile13x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip175:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	LEAQ       (R10)(AX*4), R11
-	ADDQ       AX, R11
-	MOVQ       k+0(FP), R12
-	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x00000040
-	JL         near176
-	MOVQ       SI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	LEAQ (R10)(AX*4), R11
+	ADDQ AX, R11
+	MOVQ k+0(FP), R12
+	MOVQ b+40(FP), R13
+	XORQ R14, R14
+	CMPQ R12, $0x00000080
+	JL   near176
+	MOVQ $0x00000040, R14
+	SUBQ R14, R12
 
 near176:
 	VPXORD Z0, Z0, Z0
@@ -4231,14 +4427,14 @@ near176:
 	VPXORD Z23, Z23, Z23
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
-	MOVQ   BX, R14
-	SHLQ   $0x03, R14
+	MOVQ   BX, R15
+	SHLQ   $0x03, R15
 	TESTQ  R12, R12
 	JZ     done178
 
 loop177:
-	PREFETCHT0   (R13)(R14*1)
-	PREFETCHT0   64(R13)(R14*1)
+	PREFETCHT0   (R13)(R15*1)
+	PREFETCHT0   64(R13)(R15*1)
 	VMOVUPS      (R13), Z26
 	VMOVUPS.Z    64(R13), K1, Z27
 	VBROADCASTSS (R9), Z28
@@ -4286,6 +4482,50 @@ loop177:
 	ADDQ         CX, R11
 	DECQ         R12
 	JNZ          loop177
+	MOVQ         R14, R12
+	TESTQ        R12, R12
+	JZ           done178
+	XORQ         R14, R14
+	MOVQ         SI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	JMP          loop177
 
 done178:
 	MOVQ    more+88(FP), R8
@@ -4424,7 +4664,7 @@ end180:
 
 // func tile14x1F32AVX512(k int, a *float32, ars int, acs int, strip int, b *float32, brs int, c *float32, crs int, last int, strips int, more int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile14x1F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile14x1F32AVX512(SB), NOSPLIT, $8-96
 	MOVQ  ars+16(FP), AX
 	MOVQ  acs+24(FP), CX
 	MOVQ  a+8(FP), DX
@@ -4437,44 +4677,19 @@ TEXT ·tile14x1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip181:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	LEAQ       (R10)(AX*4), R11
-	ADDQ       AX, R11
-	MOVQ       k+0(FP), R12
-	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x00000040
-	JL         near182
-	MOVQ       SI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	LEAQ (R10)(AX*4), R11
+	ADDQ AX, R11
+	MOVQ k+0(FP), R12
+	MOVQ b+40(FP), R13
+	XORQ R14, R14
+	CMPQ R12, $0x00000080
+	JL   near182
+	MOVQ $0x00000040, R14
+	SUBQ R14, R12
 
 near182:
 	VPXORD Z0, Z0, Z0
@@ -4491,13 +4706,13 @@ near182:
 	VPXORD Z11, Z11, Z11
 	VPXORD Z12, Z12, Z12
 	VPXORD Z13, Z13, Z13
-	MOVQ   BX, R14
-	SHLQ   $0x03, R14
+	MOVQ   BX, R15
+	SHLQ   $0x03, R15
 	TESTQ  R12, R12
 	JZ     done184
 
 loop183:
-	PREFETCHT0       (R13)(R14*1)
+	PREFETCHT0       (R13)(R15*1)
 	VMOVUPS.Z        (R13), K1, Z14
 	VFMADD231PS.BCST (R9), Z14, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z14, Z1
@@ -4519,6 +4734,39 @@ loop183:
 	ADDQ             CX, R11
 	DECQ             R12
 	JNZ              loop183
+	MOVQ             R14, R12
+	TESTQ            R12, R12
+	JZ               done184
+	XORQ             R14, R14
+	MOVQ             SI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	ADDQ             DI, BP
+	PREFETCHT0       (BP)
+	JMP              loop183
 
 done184:
 	MOVQ    more+88(FP), R8
@@ -4624,7 +4872,7 @@ end186:
 
 // func tile14x2F32AVX512(k int, a *float32, ars int, acs int, strip int, b *float32, brs int, c *float32, crs int, last int, strips int, more int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile14x2F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·tile14x2F32AVX512(SB), NOSPLIT, $8-96
 	MOVQ  ars+16(FP), AX
 	MOVQ  acs+24(FP), CX
 	MOVQ  a+8(FP), DX
@@ -4637,58 +4885,19 @@ TEXT ·tile14x2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  crs+64(FP), DI
 
 strip187:
-	LEAQ       (AX)(AX*2), R8
-	MOVQ       DX, R9
-	LEAQ       (R9)(AX*4), R10
-	ADDQ       AX, R10
-	LEAQ       (R10)(AX*4), R11
-	ADDQ       AX, R11
-	MOVQ       k+0(FP), R12
-	MOVQ       b+40(FP), R13
-	CMPQ       R12, $0x00000040
-	JL         near188
-	MOVQ       SI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	ADDQ       DI, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
+	LEAQ (AX)(AX*2), R8
+	MOVQ DX, R9
+	LEAQ (R9)(AX*4), R10
+	ADDQ AX, R10
+	LEAQ (R10)(AX*4), R11
+	ADDQ AX, R11
+	MOVQ k+0(FP), R12
+	MOVQ b+40(FP), R13
+	XORQ R14, R14
+	CMPQ R12, $0x00000080
+	JL   near188
+	MOVQ $0x00000040, R14
+	SUBQ R14, R12
 
 near188:
 	VPXORD Z0, Z0, Z0
@@ -4719,14 +4928,14 @@ near188:
 	VPXORD Z25, Z25, Z25
 	VPXORD Z26, Z26, Z26
 	VPXORD Z27, Z27, Z27
-	MOVQ   BX, R14
-	SHLQ   $0x03, R14
+	MOVQ   BX, R15
+	SHLQ   $0x03, R15
 	TESTQ  R12, R12
 	JZ     done190
 
 loop189:
-	PREFETCHT0   (R13)(R14*1)
-	PREFETCHT0   64(R13)(R14*1)
+	PREFETCHT0   (R13)(R15*1)
+	PREFETCHT0   64(R13)(R15*1)
 	VMOVUPS      (R13), Z28
 	VMOVUPS.Z    64(R13), K1, Z29
 	VBROADCASTSS (R9), Z30
@@ -4777,6 +4986,53 @@ loop189:
 	ADDQ         CX, R11
 	DECQ         R12
 	JNZ          loop189
+	MOVQ         R14, R12
+	TESTQ        R12, R12
+	JZ           done190
+	XORQ         R14, R14
+	MOVQ         SI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	ADDQ         DI, BP
+	PREFETCHT0   (BP)
+	PREFETCHT0   64(BP)
+	JMP          loop189
 
 done190:
 	MOVQ    more+88(FP), R8
@@ -5344,5 +5600,361 @@ tail198:
 	JZ         end199
 
 end199:
+	VZEROUPPER
+	RET
+
+// func rowsTimesF32AVX512(k int, a *float32, ars int, rows int, x *float32, c *float32, more int)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·rowsTimesF32AVX512(SB), NOSPLIT, $0-56
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   rows+24(FP), BX
+	MOVQ   x+32(FP), SI
+	VPXORD Z0, Z0, Z0
+
+loop200:
+	CMPQ             AX, $0x00000010
+	JL               tail201
+	MOVQ             CX, DI
+	VMOVUPS          (DI), Z1
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x00000001
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z2
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x00000002
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z3
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x00000003
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z4
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x00000004
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z5
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x00000005
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z6
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x00000006
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z7
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x00000007
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z8
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x00000008
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z9
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x00000009
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z10
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x0000000a
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z11
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x0000000b
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z12
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x0000000c
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z13
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x0000000d
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z14
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x0000000e
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z15
+	LEAQ             (DI)(DX*1), R8
+	CMPQ             BX, $0x0000000f
+	CMOVQGT          R8, DI
+	VMOVUPS          (DI), Z16
+	VUNPCKLPS        Z2, Z1, Z17
+	VUNPCKHPS        Z2, Z1, Z1
+	VUNPCKLPS        Z4, Z3, Z2
+	VUNPCKHPS        Z4, Z3, Z3
+	VUNPCKLPD        Z2, Z17, Z4
+	VUNPCKHPD        Z2, Z17, Z2
+	VUNPCKLPD        Z3, Z1, Z17
+	VUNPCKHPD        Z3, Z1, Z1
+	VUNPCKLPS        Z6, Z5, Z3
+	VUNPCKHPS        Z6, Z5, Z5
+	VUNPCKLPS        Z8, Z7, Z6
+	VUNPCKHPS        Z8, Z7, Z7
+	VUNPCKLPD        Z6, Z3, Z8
+	VUNPCKHPD        Z6, Z3, Z3
+	VUNPCKLPD        Z7, Z5, Z6
+	VUNPCKHPD        Z7, Z5, Z5
+	VUNPCKLPS        Z10, Z9, Z7
+	VUNPCKHPS        Z10, Z9, Z9
+	VUNPCKLPS        Z12, Z11, Z10
+	VUNPCKHPS        Z12, Z11, Z11
+	VUNPCKLPD        Z10, Z7, Z12
+	VUNPCKHPD        Z10, Z7, Z7
+	VUNPCKLPD        Z11, Z9, Z10
+	VUNPCKHPD        Z11, Z9, Z9
+	VUNPCKLPS        Z14, Z13, Z11
+	VUNPCKHPS        Z14, Z13, Z13
+	VUNPCKLPS        Z16, Z15, Z14
+	VUNPCKHPS        Z16, Z15, Z15
+	VUNPCKLPD        Z14, Z11, Z16
+	VUNPCKHPD        Z14, Z11, Z11
+	VUNPCKLPD        Z15, Z13, Z14
+	VUNPCKHPD        Z15, Z13, Z13
+	VSHUFF32X4       $0x88, Z8, Z4, Z15
+	VSHUFF32X4       $0x88, Z16, Z12, Z18
+	VSHUFF32X4       $0xdd, Z8, Z4, Z4
+	VSHUFF32X4       $0xdd, Z16, Z12, Z8
+	VSHUFF32X4       $0x88, Z18, Z15, Z12
+	VSHUFF32X4       $0xdd, Z18, Z15, Z15
+	VSHUFF32X4       $0x88, Z8, Z4, Z16
+	VSHUFF32X4       $0xdd, Z8, Z4, Z4
+	VSHUFF32X4       $0x88, Z3, Z2, Z8
+	VSHUFF32X4       $0x88, Z11, Z7, Z18
+	VSHUFF32X4       $0xdd, Z3, Z2, Z2
+	VSHUFF32X4       $0xdd, Z11, Z7, Z3
+	VSHUFF32X4       $0x88, Z18, Z8, Z7
+	VSHUFF32X4       $0xdd, Z18, Z8, Z8
+	VSHUFF32X4       $0x88, Z3, Z2, Z11
+	VSHUFF32X4       $0xdd, Z3, Z2, Z2
+	VSHUFF32X4       $0x88, Z6, Z17, Z3
+	VSHUFF32X4       $0x88, Z14, Z10, Z18
+	VSHUFF32X4       $0xdd, Z6, Z17, Z6
+	VSHUFF32X4       $0xdd, Z14, Z10, Z10
+	VSHUFF32X4       $0x88, Z18, Z3, Z14
+	VSHUFF32X4       $0xdd, Z18, Z3, Z3
+	VSHUFF32X4       $0x88, Z10, Z6, Z17
+	VSHUFF32X4       $0xdd, Z10, Z6, Z6
+	VSHUFF32X4       $0x88, Z5, Z1, Z10
+	VSHUFF32X4       $0x88, Z13, Z9, Z18
+	VSHUFF32X4       $0xdd, Z5, Z1, Z1
+	VSHUFF32X4       $0xdd, Z13, Z9, Z5
+	VSHUFF32X4       $0x88, Z18, Z10, Z9
+	VSHUFF32X4       $0xdd, Z18, Z10, Z10
+	VSHUFF32X4       $0x88, Z5, Z1, Z13
+	VSHUFF32X4       $0xdd, Z5, Z1, Z1
+	VFMADD231PS.BCST (SI), Z12, Z0
+	VFMADD231PS.BCST 4(SI), Z7, Z0
+	VFMADD231PS.BCST 8(SI), Z14, Z0
+	VFMADD231PS.BCST 12(SI), Z9, Z0
+	VFMADD231PS.BCST 16(SI), Z16, Z0
+	VFMADD231PS.BCST 20(SI), Z11, Z0
+	VFMADD231PS.BCST 24(SI), Z17, Z0
+	VFMADD231PS.BCST 28(SI), Z13, Z0
+	VFMADD231PS.BCST 32(SI), Z15, Z0
+	VFMADD231PS.BCST 36(SI), Z8, Z0
+	VFMADD231PS.BCST 40(SI), Z3, Z0
+	VFMADD231PS.BCST 44(SI), Z10, Z0
+	VFMADD231PS.BCST 48(SI), Z4, Z0
+	VFMADD231PS.BCST 52(SI), Z2, Z0
+	VFMADD231PS.BCST 56(SI), Z6, Z0
+	VFMADD231PS.BCST 60(SI), Z1, Z0
+	ADDQ             $0x00000040, CX
+	ADDQ             $0x00000040, SI
+	SUBQ             $0x00000010, AX
+	JMP              loop200
+
+tail201:
+	TESTQ            AX, AX
+	JZ               end202
+	MOVL             $0xffffffff, DI
+	BZHIL            AX, DI, DI
+	KMOVW            DI, K1
+	VMOVUPS.Z        (CX), K1, Z1
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x00000001
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z2
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x00000002
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z3
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x00000003
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z4
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x00000004
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z5
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x00000005
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z6
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x00000006
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z7
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x00000007
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z8
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x00000008
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z9
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x00000009
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z10
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x0000000a
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z11
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x0000000b
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z12
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x0000000c
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z13
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x0000000d
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z14
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x0000000e
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z15
+	LEAQ             (CX)(DX*1), DI
+	CMPQ             BX, $0x0000000f
+	CMOVQGT          DI, CX
+	VMOVUPS.Z        (CX), K1, Z16
+	VUNPCKLPS        Z2, Z1, Z17
+	VUNPCKHPS        Z2, Z1, Z1
+	VUNPCKLPS        Z4, Z3, Z2
+	VUNPCKHPS        Z4, Z3, Z3
+	VUNPCKLPD        Z2, Z17, Z4
+	VUNPCKHPD        Z2, Z17, Z2
+	VUNPCKLPD        Z3, Z1, Z17
+	VUNPCKHPD        Z3, Z1, Z1
+	VUNPCKLPS        Z6, Z5, Z3
+	VUNPCKHPS        Z6, Z5, Z5
+	VUNPCKLPS        Z8, Z7, Z6
+	VUNPCKHPS        Z8, Z7, Z7
+	VUNPCKLPD        Z6, Z3, Z8
+	VUNPCKHPD        Z6, Z3, Z3
+	VUNPCKLPD        Z7, Z5, Z6
+	VUNPCKHPD        Z7, Z5, Z5
+	VUNPCKLPS        Z10, Z9, Z7
+	VUNPCKHPS        Z10, Z9, Z9
+	VUNPCKLPS        Z12, Z11, Z10
+	VUNPCKHPS        Z12, Z11, Z11
+	VUNPCKLPD        Z10, Z7, Z12
+	VUNPCKHPD        Z10, Z7, Z7
+	VUNPCKLPD        Z11, Z9, Z10
+	VUNPCKHPD        Z11, Z9, Z9
+	VUNPCKLPS        Z14, Z13, Z11
+	VUNPCKHPS        Z14, Z13, Z13
+	VUNPCKLPS        Z16, Z15, Z14
+	VUNPCKHPS        Z16, Z15, Z15
+	VUNPCKLPD        Z14, Z11, Z16
+	VUNPCKHPD        Z14, Z11, Z11
+	VUNPCKLPD        Z15, Z13, Z14
+	VUNPCKHPD        Z15, Z13, Z13
+	VSHUFF32X4       $0x88, Z8, Z4, Z15
+	VSHUFF32X4       $0x88, Z16, Z12, Z18
+	VSHUFF32X4       $0xdd, Z8, Z4, Z4
+	VSHUFF32X4       $0xdd, Z16, Z12, Z8
+	VSHUFF32X4       $0x88, Z18, Z15, Z12
+	VSHUFF32X4       $0xdd, Z18, Z15, Z15
+	VSHUFF32X4       $0x88, Z8, Z4, Z16
+	VSHUFF32X4       $0xdd, Z8, Z4, Z4
+	VSHUFF32X4       $0x88, Z3, Z2, Z8
+	VSHUFF32X4       $0x88, Z11, Z7, Z18
+	VSHUFF32X4       $0xdd, Z3, Z2, Z2
+	VSHUFF32X4       $0xdd, Z11, Z7, Z3
+	VSHUFF32X4       $0x88, Z18, Z8, Z7
+	VSHUFF32X4       $0xdd, Z18, Z8, Z8
+	VSHUFF32X4       $0x88, Z3, Z2, Z11
+	VSHUFF32X4       $0xdd, Z3, Z2, Z2
+	VSHUFF32X4       $0x88, Z6, Z17, Z3
+	VSHUFF32X4       $0x88, Z14, Z10, Z18
+	VSHUFF32X4       $0xdd, Z6, Z17, Z6
+	VSHUFF32X4       $0xdd, Z14, Z10, Z10
+	VSHUFF32X4       $0x88, Z18, Z3, Z14
+	VSHUFF32X4       $0xdd, Z18, Z3, Z3
+	VSHUFF32X4       $0x88, Z10, Z6, Z17
+	VSHUFF32X4       $0xdd, Z10, Z6, Z6
+	VSHUFF32X4       $0x88, Z5, Z1, Z10
+	VSHUFF32X4       $0x88, Z13, Z9, Z18
+	VSHUFF32X4       $0xdd, Z5, Z1, Z1
+	VSHUFF32X4       $0xdd, Z13, Z9, Z5
+	VSHUFF32X4       $0x88, Z18, Z10, Z9
+	VSHUFF32X4       $0xdd, Z18, Z10, Z10
+	VSHUFF32X4       $0x88, Z5, Z1, Z13
+	VSHUFF32X4       $0xdd, Z5, Z1, Z1
+	VFMADD231PS.BCST (SI), Z12, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 4(SI), Z7, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 8(SI), Z14, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 12(SI), Z9, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 16(SI), Z16, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 20(SI), Z11, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 24(SI), Z17, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 28(SI), Z13, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 32(SI), Z15, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 36(SI), Z8, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 40(SI), Z3, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 44(SI), Z10, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 48(SI), Z4, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 52(SI), Z2, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 56(SI), Z6, Z0
+	DECQ             AX
+	JZ               end202
+	VFMADD231PS.BCST 60(SI), Z1, Z0
+	DECQ             AX
+	JZ               end202
+
+end202:
+	MOVQ      c+40(FP), AX
+	MOVQ      more+48(FP), CX
+	MOVL      $0xffffffff, DX
+	BZHIL     BX, DX, DX
+	KMOVW     DX, K1
+	TESTQ     CX, CX
+	JZ        store203
+	VMOVUPS.Z (AX), K1, Z1
+	VADDPS    Z1, Z0, Z0
+
+store203:
+	VMOVUPS Z0, K1, (AX)
 	VZEROUPPER
 	RET

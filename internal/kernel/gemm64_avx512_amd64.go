@@ -173,3 +173,8 @@ func copyRowsF64AVX512(k int, src *float64, ss int, dst *float64, ds int, n int)
 //
 //go:noescape
 func transposeF64AVX512(k int, src *float64, ss int, rows int, dst *float64, ds int)
+
+// rowsTimesF64AVX512 multiplies rows rows of k terms, at most a vector of them, ars bytes apart, by x; it adds to c if more is not 0.
+//
+//go:noescape
+func rowsTimesF64AVX512(k int, a *float64, ars int, rows int, x *float64, c *float64, more int)

@@ -23,9 +23,9 @@ type product[T Float] struct {
 
 // Sizes of blocks, in elements of 4 bytes; half of them for 8.
 const (
-	depthBytes = 384 * 4 // terms of a chain: a panel of b of that depth about fills the first-level cache
-	rowsBytes  = 336 * 4 // rows of a that are packed at a time
-	colsBytes  = 2048 * 4
+	depthBytes = 512 * 4  // terms of a chain
+	rowsBytes  = 196 * 4  // rows of a that are packed at a time; the block stays in the second-level cache
+	colsBytes  = 2048 * 4 // columns of b that are packed at a time
 )
 
 // packedStride stands for the row stride of a packed block.
@@ -60,11 +60,15 @@ func (p *product[T]) run() {
 		p.crs = 1
 	}
 	if p.n == 1 {
+		if p.acs == 1 && p.brs == 1 && p.crs == 1 {
+			p.column()
+			return
+		}
 		p.bcs = 1
 	}
 	depth, wide := depthBytes/size, 2*p.v.lanes
 	packB := p.bcs != 1 || p.m > 256 && p.brs*size >= 4096
-	packA := p.n > 512 && (p.acs == 1 || p.acs*size > 2048)
+	packA := p.n > 512 && (p.acs == 1 || p.acs*size > 2048) || p.n >= 256 && p.m > 64 && p.acs == 1 && p.ars*size >= 4096
 	if !packB && !packA {
 		for at := 0; at < p.k; at += depth {
 			p.columns(at, min(depth, p.k-at), 0, p.m, 0, p.n, p.a[at*p.acs:], p.ars, p.acs, p.b[at*p.brs:], p.brs)
@@ -97,6 +101,20 @@ func (p *product[T]) run() {
 				}
 				p.columns(at, d, i, height, j, width, a, ars, p.acs, b, brs)
 			}
+		}
+	}
+}
+
+// column multiplies rows that lie densely by a dense vector.
+func (p *product[T]) column() {
+	size := int(unsafe.Sizeof(*new(T)))
+	for at := 0; at < p.k; at += depthBytes / size {
+		d, more := min(depthBytes/size, p.k-at), 0
+		if at > 0 {
+			more = 1
+		}
+		for i := 0; i < p.m; i += p.v.lanes {
+			p.v.rowsTimes(d, head(p.a[i*p.ars+at:]), p.ars*size, min(p.v.lanes, p.m-i), head(p.b[at:]), head(p.c[i:]), more)
 		}
 	}
 }

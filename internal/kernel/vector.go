@@ -18,6 +18,7 @@ type vector[T Number] struct {
 	tile      [15][9]tileFunc[T]
 	copyRows  func(k int, src *T, ss int, dst *T, ds int, n int)
 	transpose func(k int, src *T, ss int, rows int, dst *T, ds int)
+	rowsTimes func(k int, a *T, ars int, rows int, x *T, c *T, more int)
 
 	add, sub, mul, div, max, min                       binaryFunc[T]
 	tanhGrad, sigmoidGrad, sqrtGrad, reluGrad, absGrad binaryFunc[T]

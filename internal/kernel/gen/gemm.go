@@ -31,9 +31,11 @@ func (e *emitter) gemm() {
 	}
 	e.copyRows()
 	e.transpose()
+	e.rowsTimes()
 }
 
-// prefetchDepth is the k from which a tile asks for c's lines early.
+// prefetchDepth is how many terms before its end a tile of at least twice as
+// many asks for c's lines.
 const prefetchDepth = 64
 
 // tile writes c = a·b, or c += a·b, for strips of h rows, one under the other,
@@ -53,20 +55,13 @@ func (e *emitter) tile(h, v int) {
 	rows := e.rowPointers(from, ars, h)
 	k, b := e.arg("k"), e.arg("b")
 
-	// The lines of c are asked for before they are needed.
+	rest := e.GP64()
 	near := e.label("near")
-	e.CMPQ(k, operand.U32(prefetchDepth))
+	e.XORQ(rest, rest)
+	e.CMPQ(k, operand.U32(2*prefetchDepth))
 	e.JL(operand.LabelRef(near))
-	crows := e.GP64()
-	e.MOVQ(c, crows)
-	for i := range h {
-		for j := 0; j < v*e.width(); j += 64 {
-			e.PREFETCHT0(operand.Mem{Base: crows, Disp: j})
-		}
-		if i < h-1 {
-			e.ADDQ(crs, crows)
-		}
-	}
+	e.MOVQ(operand.U32(prefetchDepth), rest)
+	e.SUBQ(rest, k)
 	e.Label(near)
 
 	sums := make([][]reg.VecVirtual, h)
@@ -127,6 +122,23 @@ func (e *emitter) tile(h, v int) {
 	}
 	e.DECQ(k)
 	e.JNZ(operand.LabelRef(loop))
+	e.MOVQ(rest, k)
+	e.TESTQ(k, k)
+	e.JZ(operand.LabelRef(done))
+
+	// The lines of c are asked for a while before they are needed.
+	e.XORQ(rest, rest)
+	crows := e.GP64()
+	e.MOVQ(c, crows)
+	for i := range h {
+		for j := 0; j < v*e.width(); j += 64 {
+			e.PREFETCHT0(operand.Mem{Base: crows, Disp: j})
+		}
+		if i < h-1 {
+			e.ADDQ(crs, crows)
+		}
+	}
+	e.JMP(operand.LabelRef(loop))
 	e.Label(done)
 
 	more := e.GP64()

@@ -131,3 +131,51 @@ func (e *emitter) pieces(name string, which uint8, a, b reg.VecVirtual) reg.VecV
 	e.raw(name, operand.U8(which), b, a, d)
 	return d
 }
+
+// rowsTimes multiplies up to one vector's worth of rows by a vector, turning
+// them on the way. Each sum is the chain that a tile makes.
+func (e *emitter) rowsTimes() {
+	e.fun("rowsTimes", "(k int, a *%[1]s, ars int, rows int, x *%[1]s, c *%[1]s, more int)",
+		"multiplies rows rows of k terms, at most a vector of them, ars bytes apart, by x; it adds to c if more is not 0.")
+	k, a, ars, rows, x := e.arg("k"), e.arg("a"), e.arg("ars"), e.arg("rows"), e.arg("x")
+	sum := e.zero()
+	loop, tail, end := e.label("loop"), e.label("tail"), e.label("end")
+	term := func(column reg.VecVirtual, at int) {
+		m := operand.Mem{Base: x, Disp: at}
+		if e.isa == avx512 {
+			e.accumulate(sum, column, broadcast{m})
+		} else {
+			e.accumulate(sum, column, e.spread(m))
+		}
+	}
+	e.Label(loop)
+	e.CMPQ(k, operand.U32(e.lanes()))
+	e.JL(operand.LabelRef(tail))
+	for i, column := range e.turned(a, ars, rows, func(m operand.Mem) reg.VecVirtual { return e.load(m) }) {
+		term(column, i*e.size())
+	}
+	e.ADDQ(operand.U32(e.width()), a)
+	e.ADDQ(operand.U32(e.width()), x)
+	e.SUBQ(operand.U32(e.lanes()), k)
+	e.JMP(operand.LabelRef(loop))
+
+	e.Label(tail)
+	e.TESTQ(k, k)
+	e.JZ(operand.LabelRef(end))
+	in := e.tailMask(k)
+	for i, column := range e.turned(a, ars, rows, func(m operand.Mem) reg.VecVirtual { return e.loadTail(m, in) }) {
+		term(column, i*e.size())
+		e.DECQ(k)
+		e.JZ(operand.LabelRef(end))
+	}
+	e.Label(end)
+	c, more := operand.Mem{Base: e.arg("c")}, e.arg("more")
+	out, store := e.tailMask(rows), e.label("store")
+	e.TESTQ(more, more)
+	e.JZ(operand.LabelRef(store))
+	before := e.loadTail(c, out)
+	e.op("VADD", before, sum, sum)
+	e.Label(store)
+	e.storeTail(sum, c, out)
+	e.ret()
+}
