@@ -150,7 +150,6 @@ func twoTower(sparse bool) *job {
 type transformer struct {
 	blocks []block
 	x, y   *tensor
-	mask   *tensor
 	params []*tensor
 }
 
@@ -181,22 +180,15 @@ func newTransformer() *transformer {
 		}
 		t.blocks = append(t.blocks, b)
 	}
-	m := make([]float32, positions*positions)
-	for i := range m {
-		if i%positions > i/positions {
-			m[i] = float32(math.Inf(-1))
-		}
-	}
-	t.mask = backsweep.New(m, positions, positions)
 	return t
 }
 
-func (b *block) forward(x, mask *tensor) *tensor {
+func (b *block) forward(x *tensor) *tensor {
 	h := b.qkv.Forward(x.LayerNorm(b.gamma[0], b.beta[0], 1e-5))
 	h = h.Reshape(sequences, positions, 3, heads, headWidth).Transpose(2, 0, 3, 1, 4) // [3, sequence, head, position, width]
 	q, k, v := h.Index(0), h.Index(1), h.Index(2)
-	a := q.MatMul(k.Transpose(0, 1, 3, 2)).MulScalar(1 / math.Sqrt(headWidth)).Add(mask).Softmax(-1)
-	a = a.MatMul(v).Transpose(0, 2, 1, 3).Reshape(sequences, positions, modelWidth)
+	a := backsweep.Attention(q, k, v, backsweep.AttentionSpec{Causal: true})
+	a = a.Transpose(0, 2, 1, 3).Reshape(sequences, positions, modelWidth)
 	x = x.Add(b.out.Forward(a))
 	return x.Add(b.down.Forward(b.up.Forward(x.LayerNorm(b.gamma[1], b.beta[1], 1e-5)).Gelu()))
 }
@@ -204,7 +196,7 @@ func (b *block) forward(x, mask *tensor) *tensor {
 func (t *transformer) loss(tape *backsweep.Tape) *tensor {
 	h := tape.Input("x", t.x)
 	for i := range t.blocks {
-		h = t.blocks[i].forward(h, t.mask)
+		h = t.blocks[i].forward(h)
 	}
 	return h.Sub(t.y).Square().Mean()
 }
@@ -228,22 +220,13 @@ func (t *transformer) backwardOverForward() float64 {
 // lstm is one layer of width 128 over 50 steps of a batch of 16.
 func lstm() *job {
 	const width, steps, batch = 128, 50, 16
-	wi, wh := linear(10, width, 4*width), linear(20, width, 4*width)
-	x, y := filled(1, 1, steps, batch, width), filled(2, 1, steps, batch, width)
-	zero := backsweep.Zeros(backsweep.Float32, batch, width)
+	scale := 1 / math.Sqrt(width)
+	layer := nn.LSTM{W: param("w", 10, scale, width, 4*width), U: param("u", 20, scale, width, 4*width), B: param("b", 11, scale, 4*width)}
+	x, y := filled(1, 1, batch, steps, width), filled(2, 1, batch, steps, width)
 	return training(func(tape *backsweep.Tape) *tensor {
-		in := wi.Forward(tape.Input("x", x))
-		h := tape.Input("h", zero)
-		c := h
-		out := make([]*tensor, steps)
-		for s := range steps {
-			g := in.Index(s).Add(wh.Forward(h)).Split(1, width, width, width, width)
-			c = g[1].Sigmoid().Mul(c).Add(g[0].Sigmoid().Mul(g[2].Tanh()))
-			h = g[3].Sigmoid().Mul(c.Tanh())
-			out[s] = h
-		}
-		return backsweep.Stack(0, out...).Sub(y).Square().Mean()
-	}, optim.NewSGD(0.01, wi.W, wi.B, wh.W, wh.B))
+		out, _, _ := layer.Forward(tape.Input("x", x), nil, nil)
+		return out.Sub(y).Square().Mean()
+	}, optim.NewSGD(0.01, layer.Params()...))
 }
 
 // leNet is LeNet-5 with ReLU and maximum pooling on 28x28 images, batch 32.
