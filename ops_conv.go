@@ -290,13 +290,66 @@ func init() {
 	})
 }
 
-// seenBy is room for what the taps of one group see of one image; none is
-// needed where that is the image itself.
-func seenBy[T float32 | float64](m *machine, c *convGeometry) []T {
+// convRoom is room for what the taps of one group see of one image. Where the
+// window moves by one element, the images' padded copies and the wide form of
+// the smaller image have room of their own (see kernel.Window.Wide).
+type convRoom[T float32 | float64] struct {
+	col, padded, wide []T
+}
+
+func roomFor[T float32 | float64](m *machine, c *convGeometry) (r convRoom[T]) {
 	if c.win.Still() || c.n == 0 {
-		return nil
+		return r
 	}
-	return dense[T](m.scratch(m.layout(m.in[0].l.DType, c.win.Taps()*c.win.Positions())))
+	dt := m.in[0].l.DType
+	if !c.win.Wide() {
+		r.col = cellWork[T](m, dt, c.win.Taps()*c.win.Positions())
+		return r
+	}
+	r.col = cellWork[T](m, dt, c.win.Taps()*c.win.WidePositions())
+	r.wide = cellWork[T](m, dt, c.o*c.win.WidePositions())
+	if c.win.Padded() {
+		r.padded = cellWork[T](m, dt, c.win.PaddedSize())
+	}
+	return r
+}
+
+// seen is what the taps see of x, [taps, positions] or wide ones.
+func (r *convRoom[T]) seen(x []T, c *convGeometry) []T {
+	switch {
+	case r.col == nil:
+		return x
+	case r.wide == nil:
+		kernel.Unfold(r.col, x, &c.win)
+		return r.col
+	case r.padded != nil:
+		kernel.Pad(r.padded, x, &c.win)
+		x = r.padded
+	}
+	kernel.UnfoldWide(r.col, x, &c.win)
+	return r.col
+}
+
+// fold is the adjoint of seen: it writes x.
+func (r *convRoom[T]) fold(x []T, c *convGeometry) {
+	switch {
+	case r.wide == nil:
+		kernel.Fold(x, r.col, &c.win)
+	case r.padded == nil:
+		kernel.FoldWide(x, r.col, &c.win)
+	default:
+		kernel.FoldWide(r.padded, r.col, &c.win)
+		kernel.Crop(x, r.padded, &c.win)
+	}
+}
+
+// smaller is one group of the smaller image, widened where the columns are.
+func (r *convRoom[T]) smaller(y []T, c *convGeometry) (wide []T, n int) {
+	if r.wide == nil {
+		return y, c.win.Positions()
+	}
+	kernel.Widen(r.wide, y, c.o, &c.win)
+	return r.wide, c.win.WidePositions()
 }
 
 // each calls f for each image and group with the offsets of its elements in the
@@ -311,57 +364,53 @@ func (c *convGeometry) each(f func(image, x, w, y int)) {
 }
 
 func convolve[T float32 | float64](m *machine, c *convGeometry, dst ref) {
-	x, w, y := dense[T](m.packed(m.in[0])), dense[T](m.packed(m.in[1])), dense[T](dst)
-	col := seenBy[T](m, c)
-	taps, p := c.win.Taps(), c.win.Positions()
+	x, w, y := denseIn[T](m, 0), denseIn[T](m, 1), dense[T](dst)
+	r, taps := roomFor[T](m, c), c.win.Taps()
 	c.each(func(_, xAt, wAt, yAt int) {
-		seen := x[xAt:]
-		if col != nil {
-			kernel.Unfold(col, seen, &c.win)
-			seen = col
+		seen := r.seen(x[xAt:], c)
+		if r.wide == nil {
+			p := c.win.Positions()
+			kernel.Gemm(c.o, p, taps, w[wAt:], taps, 1, seen, p, 1, y[yAt:], p)
+			return
 		}
-		kernel.Gemm(c.o, p, taps, w[wAt:], taps, 1, seen, p, 1, y[yAt:], p)
+		p := c.win.WidePositions()
+		kernel.Gemm(c.o, p, taps, w[wAt:], taps, 1, seen, p, 1, r.wide, p)
+		kernel.Narrow(y[yAt:], r.wide, c.o, &c.win)
 	})
 }
 
 func convolveBack[T float32 | float64](m *machine, c *convGeometry, dst ref) {
-	y, w, x := dense[T](m.packed(m.in[0])), dense[T](m.packed(m.in[1])), dense[T](dst)
-	col := seenBy[T](m, c)
-	taps, p := c.win.Taps(), c.win.Positions()
+	y, w, x := denseIn[T](m, 0), denseIn[T](m, 1), dense[T](dst)
+	r, taps := roomFor[T](m, c), c.win.Taps()
 	c.each(func(_, xAt, wAt, yAt int) {
-		seen := col
-		if col == nil {
-			seen = x[xAt:]
+		from, p := r.smaller(y[yAt:], c)
+		if r.col == nil {
+			kernel.Gemm(taps, p, c.o, w[wAt:], 1, taps, from, p, 1, x[xAt:], p)
+			return
 		}
-		kernel.Gemm(taps, p, c.o, w[wAt:], 1, taps, y[yAt:], p, 1, seen, p)
-		if col != nil {
-			kernel.Fold(x[xAt:], col, &c.win)
-		}
+		kernel.Gemm(taps, p, c.o, w[wAt:], 1, taps, from, p, 1, r.col, p)
+		r.fold(x[xAt:], c)
 	})
 }
 
 func weightGrad[T float32 | float64](m *machine, c *convGeometry, dst ref) {
-	x, y, w := dense[T](m.packed(m.in[0])), dense[T](m.packed(m.in[1])), dense[T](dst)
-	col := seenBy[T](m, c)
-	taps, p := c.win.Taps(), c.win.Positions()
+	x, y, w := denseIn[T](m, 0), denseIn[T](m, 1), dense[T](dst)
 	if c.n == 0 {
 		clear(w)
 		return
 	}
-	sum := dense[T](m.scratch(m.layout(dst.l.DType, c.o*taps)))
+	r, taps := roomFor[T](m, c), c.win.Taps()
+	sum := cellWork[T](m, dst.l.DType, c.o*taps)
 	c.each(func(image, xAt, wAt, yAt int) {
-		seen := x[xAt:]
-		if col != nil {
-			kernel.Unfold(col, seen, &c.win)
-			seen = col
-		}
+		seen := r.seen(x[xAt:], c)
+		from, p := r.smaller(y[yAt:], c)
 		to := w[wAt : wAt+c.o*taps]
 		if image == 0 {
-			kernel.Gemm(c.o, taps, p, y[yAt:], p, 1, seen, 1, p, to, taps)
+			kernel.Gemm(c.o, taps, p, from, p, 1, seen, 1, p, to, taps)
 			return
 		}
-		kernel.Gemm(c.o, taps, p, y[yAt:], p, 1, seen, 1, p, sum, taps)
-		kernel.Add(to, to, sum)
+		kernel.Gemm(c.o, taps, p, from, p, 1, seen, 1, p, sum, taps)
+		kernel.AccAdd(to, sum)
 	})
 }
 

@@ -34,21 +34,39 @@ func (w *Window) eachRow(planes int, f func(at, plane int, d, h extent)) {
 // its plane. Of several equal ones the first in row-major order wins, and NaN
 // before all; a window that sees nothing gets -Inf from place -1.
 func MaxPool[T Float](dst []T, place []int64, x []T, planes int, w *Window) {
+	n, s := w.Out[2], w.Stride[2]
 	w.eachRow(planes, func(at, plane int, d, h extent) {
-		for o := range w.Out[2] {
-			e := w.sees(2, o)
-			best, where := T(math.Inf(-1)), -1
-			for z := d.lo; z < d.hi; z++ {
-				for y := h.lo; y < h.hi; y++ {
-					row := (z*w.In[1] + y) * w.In[2]
-					for i := row + e.lo; i < row+e.hi; i++ {
-						if v := x[plane+i]; v > best || where < 0 || v != v && best == best {
-							best, where = v, i
-						}
-					}
-				}
+		first, from := int64((d.lo*w.In[1]+h.lo)*w.In[2]), x[plane:]
+		where := place[at : at+n]
+		for o := range where {
+			where[o] = -1
+			if e := w.sees(2, o); e.lo < e.hi && d.lo < d.hi && h.lo < h.hi {
+				where[o] = first + int64(e.lo)
 			}
-			dst[at+o], place[at+o] = best, int64(where)
+		}
+		w.eachInRow(0, d, h, func(lo, hi, i int) {
+			for o, best := range where[lo:hi] {
+				b, v := from[best], from[i]
+				if v != v {
+					if b == b {
+						where[lo+o] = int64(i)
+					}
+				} else {
+					// Which is larger cannot be foreseen: select without a branch.
+					larger := int64(0)
+					if v > b {
+						larger = 1
+					}
+					where[lo+o] = best + -larger&(int64(i)-best)
+				}
+				i += s
+			}
+		})
+		for o, p := range where {
+			dst[at+o] = T(math.Inf(-1))
+			if p >= 0 {
+				dst[at+o] = from[p]
+			}
 		}
 	})
 }
@@ -83,41 +101,48 @@ func PoolPut[T Float](dst, x []T, place []int64, planes, in, out int) {
 
 // SumPool adds up what each window sees, in row-major order.
 func SumPool[T Float](dst, x []T, planes int, w *Window) {
+	n, s := w.Out[2], w.Stride[2]
 	w.eachRow(planes, func(at, plane int, d, h extent) {
-		for o := range w.Out[2] {
-			e := w.sees(2, o)
-			var sum T
-			for z := d.lo; z < d.hi; z++ {
-				for y := h.lo; y < h.hi; y++ {
-					row := plane + (z*w.In[1]+y)*w.In[2]
-					for i := row + e.lo; i < row+e.hi; i++ {
-						sum += x[i]
-					}
-				}
+		sum := dst[at : at+n]
+		clear(sum)
+		w.eachInRow(plane, d, h, func(lo, hi, i int) {
+			for o := lo; o < hi; o++ {
+				sum[o] += x[i]
+				i += s
 			}
-			dst[at+o] = sum
-		}
+		})
 	})
 }
 
 // SpreadPool is the adjoint of SumPool: it adds each element of x to all that
-// its window sees, in ascending position.
+// its window sees, row by row of positions and in a row by ascending tap.
 func SpreadPool[T Float](dst, x []T, planes int, w *Window) {
+	n, s := w.Out[2], w.Stride[2]
 	clear(dst[:planes*w.Size()])
 	w.eachRow(planes, func(at, plane int, d, h extent) {
-		for o := range w.Out[2] {
-			e := w.sees(2, o)
-			v := x[at+o]
-			for z := d.lo; z < d.hi; z++ {
-				for y := h.lo; y < h.hi; y++ {
-					row := plane + (z*w.In[1]+y)*w.In[2]
-					for i := row + e.lo; i < row+e.hi; i++ {
-						dst[i] += v
-					}
+		from := x[at : at+n]
+		w.eachInRow(plane, d, h, func(lo, hi, i int) {
+			for _, v := range from[lo:hi] {
+				dst[i] += v
+				i += s
+			}
+		})
+	})
+}
+
+// eachInRow calls f for each tap that a row of positions sees something with:
+// positions lo ≤ o < hi see the elements i, i+stride and so on.
+func (w *Window) eachInRow(plane int, d, h extent, f func(lo, hi, i int)) {
+	for z := d.lo; z < d.hi; z++ {
+		for y := h.lo; y < h.hi; y++ {
+			row := plane + (z*w.In[1]+y)*w.In[2]
+			for k := range w.Kernel[2] {
+				if lo, hi := w.inside(2, k); lo < hi {
+					f(lo, hi, row+lo*w.Stride[2]-w.Before[2]+k)
 				}
 			}
 		}
-	})
+	}
 }
 
 // PoolShare writes how many elements each window of a plane has: all that lie
