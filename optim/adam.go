@@ -1,9 +1,8 @@
 package optim
 
 import (
-	"math"
-
 	"github.com/backsweep/backsweep"
+	"github.com/backsweep/backsweep/internal/kernel"
 )
 
 // Adam is the method of D. Kingma and J. Ba, "Adam: A Method for Stochastic
@@ -61,21 +60,18 @@ func (o *Adam) Step(g *backsweep.Grads) (err error) {
 func adam[T float32 | float64](o *Adam, b *buffers, s slot) {
 	first, second := of[T](b, s.param.Len(), true)
 	b.steps++
-	t := float64(b.steps)
-	beta1, rest1 := T(o.Beta1), T(1-o.Beta1)
-	beta2, rest2 := T(o.Beta2), T(1-o.Beta2)
-	rate := T(o.LR / (1 - math.Pow(o.Beta1, t)))
-	root := T(math.Sqrt(1 - math.Pow(o.Beta2, t)))
-	eps, decay := T(o.Eps), T(o.WeightDecay)
-	pieces(s, func(at int, w, g []T) {
-		m, v := first[at:at+len(g)], second[at:at+len(g)]
-		for i, d := range g {
-			if decay != 0 {
-				d += T(decay * w[i])
+	step := kernel.Adam{Rate: o.LR, Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, Decay: o.WeightDecay, Step: b.steps}
+	backsweep.Update(s.param, func(w []T) {
+		backsweep.Read(s.values, func(g []T) {
+			if s.rows == nil {
+				kernel.AdamStep(w, g, first, second, step)
+				return
 			}
-			m[i] = T(beta1*m[i]) + T(rest1*d)
-			v[i] = T(beta2*v[i]) + T(rest2*T(d*d))
-			w[i] -= T(rate * m[i] / (T(math.Sqrt(float64(v[i])))/root + eps))
-		}
+			backsweep.Read(s.rows, func(rows []int64) {
+				if len(rows) > 0 {
+					kernel.AdamRows(w, g, first, second, rows, len(g)/len(rows), step)
+				}
+			})
+		})
 	})
 }

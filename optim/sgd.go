@@ -1,6 +1,9 @@
 package optim
 
-import "github.com/backsweep/backsweep"
+import (
+	"github.com/backsweep/backsweep"
+	"github.com/backsweep/backsweep/internal/kernel"
+)
 
 // SGD is stochastic gradient descent, with momentum where it is asked for. The
 // exported fields may be changed between steps.
@@ -52,32 +55,16 @@ func (o *SGD) Step(g *backsweep.Grads) (err error) {
 }
 
 func sgd[T float32 | float64](o *SGD, b *buffers, s slot) {
-	lr, momentum, decay := T(o.LR), T(o.Momentum), T(o.WeightDecay)
-	if momentum == 0 {
-		pieces(s, func(_ int, w, g []T) {
-			for i, d := range g {
-				if decay != 0 {
-					d += T(decay * w[i])
-				}
-				w[i] -= T(lr * d)
-			}
-		})
-		return
+	step := kernel.SGD{Rate: o.LR, Momentum: o.Momentum, Decay: o.WeightDecay, Nesterov: o.Nesterov}
+	var velocity []T
+	if o.Momentum != 0 {
+		velocity, _ = of[T](b, s.param.Len(), false)
 	}
-	velocity, _ := of[T](b, s.param.Len(), false)
 	pieces(s, func(at int, w, g []T) {
-		v := velocity[at : at+len(g)]
-		for i, d := range g {
-			if decay != 0 {
-				d += T(decay * w[i])
-			}
-			v[i] = T(momentum*v[i]) + d
-			if o.Nesterov {
-				d += T(momentum * v[i])
-			} else {
-				d = v[i]
-			}
-			w[i] -= T(lr * d)
+		if velocity == nil {
+			kernel.SGDStep(w, g, nil, step)
+			return
 		}
+		kernel.SGDStep(w, g, velocity[at:at+len(g)], step)
 	})
 }
