@@ -167,8 +167,34 @@ func (r *rule) liftWhole(o *op, at *attrs, in []ref) (ref, bool) {
 		}
 		y := run(&attrs{ints: [3][]int{perm}}, r.led(x, rank))
 		return r.itemized(y, y.l.Shape[1:]), true
+	case o.code == opSlice && at.ints[2] != nil && len(at.ints[0]) == rank:
+		y := run(&attrs{ints: [3][]int{ahead(0, at.ints[0]), ahead(End, at.ints[1]), ahead(1, at.ints[2])}}, r.led(x, rank))
+		return r.itemized(y, y.l.Shape[1:]), true
+	case o.code == opUnslice:
+		y := run(&attrs{ints: [3][]int{ahead(0, at.ints[0]), ahead(1, at.ints[1]), ahead(r.batch, at.ints[2])}}, r.led(x, rank))
+		return r.itemized(y, at.ints[2]), true
+	case (o.code == opTake || o.code == opUntake) && x.batched() && !in[1].batched():
+		shifted := attrs{i: 1, ints: at0(at).ints}
+		if shifted.i += at0(at).i; at0(at).i < 0 {
+			return ref{}, false
+		}
+		if o.code == opUntake {
+			shifted.ints[0] = ahead(r.batch, shifted.ints[0])
+		}
+		y := run(&shifted, r.led(x, rank), in[1])
+		return r.itemized(y, y.l.Shape[1:]), true
 	}
 	return ref{}, false
+}
+
+// ahead is a list with one entry more before it.
+func ahead(v int, list []int) []int { return append([]int{v}, list...) }
+
+func at0(at *attrs) *attrs {
+	if at == nil {
+		return &noAttrs
+	}
+	return at
 }
 
 // matrices reports whether a product has no vector operand.

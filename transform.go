@@ -1,5 +1,7 @@
 package backsweep
 
+import "github.com/backsweep/backsweep/internal/array"
+
 // Func is a function of tensors, written in ops. The transforms call it with
 // handles on a tape: a new one, or, when an input is on a tape already, that
 // one, so that transforms nest: what an inner one returns can then be
@@ -251,32 +253,70 @@ func (c *call) jacobian(y *Tensor, mode Mode) (*Tensor, error) {
 	if mode == ByColumns {
 		n, each = in, out
 	}
-	// Many rows or columns travel as one leading axis; how many is limited by
-	// what one gradient of the batch may take.
-	most := min(n.N, max(1, batchBytes/max(1, c.widest())))
-	var parts []*Tensor
-	for from := 0; from < n.N; from += most {
-		k := min(most, n.N-from)
-		units := Zeros(n.DType, k, n.N)
-		for i := range k {
-			units.SetAt(1, i, from+i)
-		}
-		units = units.Reshape(append([]int{k}, n.Shape...)...)
-		part, err := c.lines(y, units, k, mode)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, part.Reshape(k, each.N))
+	var j *Tensor
+	var err error
+	if c.outer {
+		j, err = c.recordedLines(y, n, mode)
+	} else {
+		j, err = c.batchedLines(y, n, each.N, mode)
 	}
-	j := Concat(0, parts...)
+	if err != nil {
+		return nil, err
+	}
+	j = j.Reshape(n.N, each.N)
 	if mode == ByColumns {
 		j = j.T()
 	}
 	return j.Reshape(shape...), nil
 }
 
+// recordedLines sweeps once for each row or column, since only sweeps of their
+// own can be recorded.
+func (c *call) recordedLines(y *Tensor, n *array.Layout, mode Mode) (*Tensor, error) {
+	lines := make([]*Tensor, n.N)
+	for i := range lines {
+		unit := Zeros(n.DType, n.N)
+		unit.SetAt(1, i)
+		x, err := c.line(y, unit.Reshape(shapeOrScalar(n.Shape)...), mode, c.options())
+		if err != nil {
+			return nil, err
+		}
+		lines[i] = x
+	}
+	return Stack(0, lines...), nil
+}
+
+// batchedLines lets many rows or columns travel as one leading axis; how many
+// is limited by what one gradient of the batch may take.
+func (c *call) batchedLines(y *Tensor, n *array.Layout, each int, mode Mode) (*Tensor, error) {
+	t := c.tape
+	j := Zeros(n.DType, n.N, each)
+	size := each * n.DType.Size()
+	most := min(n.N, max(1, batchBytes/max(1, c.widest())))
+	for from := 0; from < n.N; from += most {
+		k := min(most, n.N-from)
+		units := Zeros(n.DType, k, n.N)
+		one := &array.Layout{DType: n.DType, N: 1, Dense: true}
+		for i := range k {
+			fillDense(ptrAt(units.val.st.p, (i*n.N+from+i)*n.DType.Size()), one, 1)
+		}
+		mark := len(t.grads)
+		x, err := c.line(y, units.Reshape(append([]int{k}, n.Shape...)...), mode, []SweepOption{Retain(), batched(k)})
+		if err != nil {
+			return nil, err
+		}
+		part := array.Contiguous(n.DType, x.layout().Shape)
+		copyDense(ref{l: part, p: ptrAt(j.val.st.p, from*size), at: offTape}, x.ref("Jacobian"))
+		for _, b := range t.grads[mark:] {
+			t.pool.Release(b)
+		}
+		t.grads = t.grads[:mark]
+	}
+	return j, nil
+}
+
 // batchBytes is how much one gradient of a batched sweep may take.
-const batchBytes = 8 << 20
+const batchBytes = 1 << 18
 
 // widest is the number of bytes of the largest value on the tape.
 func (c *call) widest() int {
@@ -287,23 +327,8 @@ func (c *call) widest() int {
 	return most
 }
 
-// lines computes k rows or columns of the Jacobian of y: what k unit
-// cotangents, or tangents, come to. Sweeps that are recorded go one by one.
-func (c *call) lines(y, units *Tensor, k int, mode Mode) (*Tensor, error) {
-	if c.outer {
-		each := make([]*Tensor, k)
-		for i := range each {
-			x, err := c.line(y, units.Index(i), mode, c.options())
-			if err != nil {
-				return nil, err
-			}
-			each[i] = x
-		}
-		return Stack(0, each...), nil
-	}
-	return c.line(y, units, mode, append(c.options(), batched(k)))
-}
-
+// line computes a row or a column, or as many as the unit cotangent, or
+// tangent, has items in a leading axis.
 func (c *call) line(y, unit *Tensor, mode Mode, options []SweepOption) (*Tensor, error) {
 	x := c.in[0]
 	if mode == ByRows {
@@ -312,7 +337,7 @@ func (c *call) line(y, unit *Tensor, mode Mode, options []SweepOption) (*Tensor,
 			return nil, err
 		}
 		if d, ok := g.Lookup(x); ok == Computed {
-			return c.result(d), nil
+			return d, nil
 		}
 		return Zeros(x.DType(), append(unit.Shape()[:unit.Rank()-y.Rank()], x.Shape()...)...), nil
 	}
@@ -321,7 +346,7 @@ func (c *call) line(y, unit *Tensor, mode Mode, options []SweepOption) (*Tensor,
 		return nil, err
 	}
 	if d, ok := g.Lookup(y); ok {
-		return c.result(d), nil
+		return d, nil
 	}
 	return Zeros(y.DType(), append(unit.Shape()[:unit.Rank()-x.Rank()], y.Shape()...)...), nil
 }

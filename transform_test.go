@@ -228,6 +228,17 @@ func BenchmarkHessian(b *testing.B) {
 			}
 		}
 	})
+	b.Run("by products", func(b *testing.B) {
+		for b.Loop() {
+			for i := range x.Len() {
+				unit := bs.Zeros(bs.Float64, x.Len())
+				unit.SetAt(1, i)
+				if _, _, err := bs.HVP(f, []*bs.Tensor{x}, []*bs.Tensor{unit}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
 	b.Run("row by row", func(b *testing.B) {
 		rows := make([]int, x.Len())
 		for i := range rows {
