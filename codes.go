@@ -137,6 +137,13 @@ const (
 	opSqueeze
 	opUnsqueeze
 	opFlip
+	opRoll
+	opTile
+	opTril
+	opTriu
+	opDiagonal
+	opTrace
+	opPad
 
 	// rows and indices
 	opTake
@@ -182,6 +189,7 @@ const (
 	opLogSoftmaxGrad
 	opCrossEntropyGrad
 	opUnslice
+	opUndiagonal
 	opRowsSum
 	opBagRows
 	opRowsAdd

@@ -77,3 +77,9 @@ func addIntoAs[T float32 | float64](dst, src ref) {
 	}
 	zip(d, d, whole[T](src), array.Contiguous(dst.l.DType, dst.l.Shape), src.l, kernel.Add[T])
 }
+
+// bytesOf views a dense ref as bytes.
+func bytesOf(r ref) []byte {
+	size := r.l.DType.Size()
+	return unsafe.Slice((*byte)(unsafe.Add(r.p, r.l.Offset*size)), r.l.N*size)
+}

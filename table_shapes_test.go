@@ -165,7 +165,7 @@ func TestEveryRowHasAMethod(t *testing.T) {
 		"cumsum": "CumSum", "cumprod": "CumProd", "logcumsumexp": "LogCumSumExp"}
 	forms := map[string]string{
 		"T": "transpose", "Index": "slice", "CrossEntropySum": "cross_entropy", "CrossEntropyEach": "cross_entropy",
-		"EmbeddingBagSum": "embedding_bag", "SoftplusBeta": "softplus", "SortDescending": "sort", "VarOf": "var", "StdOf": "std", "MaxPoolPlaces": "max_pool", "BatchNormWith": "batch_norm",
+		"EmbeddingBagSum": "embedding_bag", "SoftplusBeta": "softplus", "SortDescending": "sort", "PadReflect": "pad", "PadReplicate": "pad", "VarOf": "var", "StdOf": "std", "MaxPoolPlaces": "max_pool", "BatchNormWith": "batch_norm",
 	}
 	for _, name := range []string{"sum", "mean", "max", "min", "logsumexp", "prod", "var", "std", "norm"} {
 		forms[camel(name, named)+"Keep"] = name
