@@ -9,15 +9,11 @@ import "math"
 func rowNorm[T Float](dst, x []T, eps T, centered bool) T {
 	n := T(len(x))
 	if centered {
-		mean := sumRun(x) / n
-		for i, v := range x {
-			dst[i] = v - mean
-		}
-	} else {
-		copy(dst, x)
+		AddC(dst, x, -sumRun(x)/n)
+		x = dst[:len(x)]
 	}
-	r := 1 / T(math.Sqrt(float64(dotRun(dst[:len(x)], dst[:len(x)])/n+eps)))
-	MulC(dst[:len(x)], dst[:len(x)], r)
+	r := 1 / T(math.Sqrt(float64(dotRun(x, x)/n+eps)))
+	MulC(dst, x, r)
 	return r
 }
 
@@ -31,13 +27,9 @@ func NormRows[T Float](dst, x, gamma, beta []T, rows, n int, eps T, centered boo
 	for i := range rows {
 		y := dst[i*n : (i+1)*n]
 		rowNorm(y, x[i*n:(i+1)*n], eps, centered)
-		if beta == nil {
-			Mul(y, y, gamma)
-			continue
-		}
-		b := beta[:n]
-		for j, g := range gamma {
-			y[j] = T(y[j]*g) + b[j]
+		Mul(y, y, gamma)
+		if beta != nil {
+			AccAdd(y, beta[:n])
 		}
 	}
 }
@@ -64,18 +56,19 @@ func NormRowsGrad[T Float](dx, dgamma, dy, x, gamma []T, rows, n int, eps T, cen
 	for i := range rows {
 		g, d := dy[i*n:(i+1)*n], dx[i*n:(i+1)*n]
 		r := rowNorm(hat, x[i*n:(i+1)*n], eps, centered)
-		for j, v := range g {
-			dgamma[j] += T(v * hat[j])
-			a[j] = v * gamma[j]
-		}
+		Mul(d, g, hat)
+		AccAdd(dgamma, d)
+		Mul(a, g, gamma[:n])
 		var mean T
 		if centered {
 			mean = sumRun(a) / T(n)
 		}
-		slope := dotRun(a, hat) / T(n)
-		for j, v := range a {
-			d[j] = T(r * (v - mean - T(hat[j]*slope)))
+		MulC(d, hat, dotRun(a, hat)/T(n))
+		Sub(d, a, d)
+		if centered {
+			AddC(d, d, -mean)
 		}
+		MulC(d, d, r)
 	}
 }
 
@@ -106,10 +99,9 @@ func NormChannels[T Float](dst, mean, variance, x, gamma, beta []T, images, chan
 	for i := range images * channels {
 		c := i % channels
 		scale := gamma[c] / T(math.Sqrt(float64(variance[c]+eps)))
-		run, b := dst[i*n:(i+1)*n], beta[c]
-		for j, v := range run {
-			run[j] = T(v*scale) + b
-		}
+		run := dst[i*n : (i+1)*n]
+		MulC(run, run, scale)
+		AddC(run, run, beta[c])
 	}
 }
 
@@ -120,10 +112,7 @@ func channelSum[T Float](dst, x []T, images, channels, n int, work []T) {
 
 func center[T Float](dst, x, mean []T, images, channels, n int) {
 	for i := range images * channels {
-		m, from, to := mean[i%channels], x[i*n:(i+1)*n], dst[i*n:(i+1)*n]
-		for j, v := range from {
-			to[j] = v - m
-		}
+		AddC(dst[i*n:(i+1)*n], x[i*n:(i+1)*n], -mean[i%channels])
 	}
 }
 
