@@ -160,7 +160,7 @@ func siteOf(callers []uintptr) string {
 // callers puts the callers of its caller into a slice that it may reuse.
 func callers(into []uintptr) []uintptr {
 	if cap(into) == 0 {
-		into = make([]uintptr, 32)
+		into = make([]uintptr, 16)
 	}
 	into = into[:cap(into)]
 	return into[:runtime.Callers(3, into)]

@@ -278,14 +278,21 @@ func (g *Grads) tensor(k int, v int32) *Tensor {
 
 // plain wraps a gradient of a sweep that was not recorded.
 func (g *Grads) plain(r ref, v int32) *Tensor {
-	x := plainTensor(r.l, &storage{p: r.p})
-	x.val.name = "d" + g.t.label(v)
-	x.val.owner, x.val.epoch = g.t, g.epoch
+	x := &struct {
+		Tensor
+		value
+		storage
+	}{}
+	x.storage.p = r.p
+	x.value = value{layout: r.l, st: &x.storage, name: "d" + g.t.label(v), owner: g.t, epoch: g.epoch}
 	if r.l.DType.IsFloat() {
-		x.val.taint = &taint{op: "Backward"}
+		x.value.taint = gradientTaint
 	}
-	return x
+	x.Tensor = Tensor{val: &x.value, id: -1}
+	return &x.Tensor
 }
+
+var gradientTaint = &taint{op: "Backward"}
 
 // Cost is the number of multiply-adds that the sweep's rules and additions
 // took, counted by formula from the shapes.

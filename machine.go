@@ -35,24 +35,26 @@ type machine struct {
 	outBuf [4]ref
 	shapes layoutCache
 	flips  flipCache
+	lists  [5][8]int // of axes and extents, while an op runs
 }
 
 // layoutCache finds the contiguous layout of a shape that was seen lately, so
 // that steady work makes no new ones.
-type layoutCache [64]*array.Layout
+type layoutCache [64][2]*array.Layout // two for each hash, the later one first
 
 func (c *layoutCache) contiguous(dt DType, shape []int) *array.Layout {
 	h := uint(dt) + uint(len(shape))*0x9e3779b9
 	for _, d := range shape {
 		h = (h ^ uint(d)) * 0x9e3779b1
 	}
-	slot := &c[(h>>7)%uint(len(c))]
-	if l := *slot; l != nil && l.DType == dt && array.SameShape(l.Shape, shape) {
-		return l
+	pair := &c[(h>>7)%uint(len(c))]
+	for _, l := range pair {
+		if l != nil && l.DType == dt && array.SameShape(l.Shape, shape) {
+			return l
+		}
 	}
-	l := array.Contiguous(dt, shape)
-	*slot = l
-	return l
+	pair[0], pair[1] = array.Contiguous(dt, shape), pair[0]
+	return pair[0]
 }
 
 // matrix returns the contiguous layout of a matrix.

@@ -229,6 +229,15 @@ func (r *rule) flip(x ref) ref {
 	return r.permute(x, perm)
 }
 
+// asMatrix reshapes to a matrix.
+func (r *rule) asMatrix(x ref, rows, cols int) ref {
+	if x.l.Plain && r.direct {
+		x.l, x.at = r.m.shapes.matrix(x.l.DType, rows, cols), tapePlace(-1, x.sto())
+		return x
+	}
+	return r.reshape(x, []int{rows, cols})
+}
+
 // flipCache finds the layout with the last two axes swapped of one that was
 // swapped lately.
 type flipCache [16]struct{ from, to *array.Layout }
@@ -338,8 +347,7 @@ func init() {
 				for _, d := range x.l.Shape[:len(x.l.Shape)-1] {
 					rows *= d
 				}
-				x2, dy2 := r.reshape(x, []int{rows, in}), r.reshape(dy, []int{rows, out})
-				r.give(1, r.matmul(r.flip(x2), dy2))
+				r.give(1, r.matmul(r.flip(r.asMatrix(x, rows, in)), r.asMatrix(dy, rows, out)))
 			}
 			if r.want(2) {
 				r.give(2, dy) // the engine sums it over the rows

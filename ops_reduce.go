@@ -53,14 +53,20 @@ func (m *machine) reduction() reduction {
 
 // reductionOf is reduction for a value of any type.
 func (m *machine) reductionOf(x ref) reduction {
-	axes := m.at.ints[0]
-	r := reduction{outer: 1, n: 1, inner: 1}
-	var free []int
+	return m.reductionOver(x, m.at.ints[0], m.at.b)
+}
+
+// reductionOver reduces over ascending axes, which stay as 1 with keepdims.
+// Its lists are lent until the machine's next reduction.
+func (m *machine) reductionOver(x ref, axes []int, keepdims bool) reduction {
+	b := &m.lists
+	r := reduction{outer: 1, n: 1, inner: 1, shape: b[0][:0], keep: b[1][:0], perm: b[2][:0]}
+	free := b[3][:0]
 	for a, d := range x.l.Shape {
 		if slices.Contains(axes, a) {
 			r.n *= d
 			r.keep = append(r.keep, 1)
-			if m.at.b {
+			if keepdims {
 				r.shape = append(r.shape, 1)
 			}
 			continue
@@ -85,7 +91,7 @@ func (m *machine) reductionOf(x ref) reduction {
 		for _, a := range free {
 			r.outer *= x.l.Shape[a]
 		}
-		r.perm = append(free, axes...)
+		r.perm = append(append(r.perm, free...), axes...)
 		x.l = x.l.Permute(r.perm)
 	}
 	r.x = m.packed(x)
@@ -191,7 +197,7 @@ func init() {
 			x := m.in[0]
 			shape := m.at.ints[0]
 			k := len(x.l.Shape) - len(shape)
-			var axes []int
+			axes := m.lists[4][:0]
 			for a, d := range x.l.Shape {
 				if a < k || shape[a-k] != d {
 					if a >= k && shape[a-k] != 1 {
@@ -200,13 +206,8 @@ func init() {
 					axes = append(axes, a)
 				}
 			}
-			m.at.ints[1] = axes
-			in := *m.at
-			m.at = &attrs{ints: [3][]int{axes}}
-			r := m.reduction()
-			m.at = &m.atBuf
-			*m.at = in
-			m.at.ints[1] = nil
+			m.float(x)
+			r := m.reductionOver(x, axes, false)
 			dst := m.produce(m.layout(x.l.DType, shape...))
 			if dst.l.DType == Float32 {
 				kernel.Sum(dense[float32](dst), dense[float32](r.x), r.outer, r.n, r.inner)

@@ -176,8 +176,8 @@ func (v *value) bump(call string) {
 }
 
 // nearCallers are enough to name the call of a setter, which is no more than
-// three calls away within this package.
-const nearCallers = 6
+// two calls away within this package.
+const nearCallers = 3
 
 // changedText says which call changed the storage last, and where.
 func (s *storage) changedText() string {
