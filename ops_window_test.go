@@ -257,3 +257,50 @@ func TestWindowsThatDoNotFit(t *testing.T) {
 		}
 	}
 }
+
+// Extents of 0: no images, no channels in or out, no rows, nothing to normalize.
+func TestLayersOfNothing(t *testing.T) {
+	z := func(shape ...int) *bs.Tensor { return bs.Zeros(bs.Float64, shape...) }
+	pad := bs.ConvSpec{Pad: []int{1}}
+	for name, c := range map[string]struct {
+		in   []*bs.Tensor
+		f    func(x []*bs.Tensor) *bs.Tensor
+		want []int
+	}{
+		"no images":         {[]*bs.Tensor{z(0, 2, 4), z(3, 2, 3)}, func(x []*bs.Tensor) *bs.Tensor { return x[0].Conv(x[1], pad) }, []int{0, 3, 4}},
+		"no channels in":    {[]*bs.Tensor{z(2, 0, 4), z(3, 0, 3)}, func(x []*bs.Tensor) *bs.Tensor { return x[0].Conv(x[1], pad) }, []int{2, 3, 4}},
+		"no channels out":   {[]*bs.Tensor{z(2, 2, 4), z(0, 2, 3)}, func(x []*bs.Tensor) *bs.Tensor { return x[0].Conv(x[1], pad) }, []int{2, 0, 4}},
+		"nothing but pad":   {[]*bs.Tensor{z(2, 2, 0), z(1, 2, 2)}, func(x []*bs.Tensor) *bs.Tensor { return x[0].Conv(x[1], pad) }, []int{2, 1, 1}},
+		"transpose, no in":  {[]*bs.Tensor{z(2, 0, 4), z(0, 3, 3)}, func(x []*bs.Tensor) *bs.Tensor { return x[0].ConvTranspose(x[1], bs.ConvSpec{}) }, []int{2, 3, 6}},
+		"transpose, no out": {[]*bs.Tensor{z(2, 2, 4), z(2, 0, 3)}, func(x []*bs.Tensor) *bs.Tensor { return x[0].ConvTranspose(x[1], bs.ConvSpec{}) }, []int{2, 0, 6}},
+		"pool of pad":       {[]*bs.Tensor{z(1, 1, 0)}, func(x []*bs.Tensor) *bs.Tensor { return x[0].AvgPool(bs.PoolSpec{Kernel: []int{2}, Pad: []int{1}}) }, []int{1, 1, 1}},
+		"max pool, none":    {[]*bs.Tensor{z(1, 0, 4)}, func(x []*bs.Tensor) *bs.Tensor { return x[0].MaxPool(bs.PoolSpec{Kernel: []int{2}}) }, []int{1, 0, 2}},
+		"rows of nothing":   {[]*bs.Tensor{z(3, 0), z(0), z(0)}, func(x []*bs.Tensor) *bs.Tensor { return x[0].LayerNorm(x[1], x[2], 1) }, []int{3, 0}},
+		"no rows":           {[]*bs.Tensor{z(0, 3), z(3)}, func(x []*bs.Tensor) *bs.Tensor { return x[0].RMSNorm(x[1], 1) }, []int{0, 3}},
+		"no batch":          {[]*bs.Tensor{z(0, 3), z(3), z(3)}, func(x []*bs.Tensor) *bs.Tensor { y, _, _ := x[0].BatchNorm(x[1], x[2], 1); return y }, []int{0, 3}},
+		"no channels":       {[]*bs.Tensor{z(2, 0, 3), z(0), z(0)}, func(x []*bs.Tensor) *bs.Tensor { y, _, _ := x[0].BatchNorm(x[1], x[2], 1); return y }, []int{2, 0, 3}},
+		"no width":          {[]*bs.Tensor{z(2, 0), z(2, 0)}, func(x []*bs.Tensor) *bs.Tensor { y, _ := x[0].LSTMGates(x[1]); return y }, []int{2, 0}},
+		"no equations":      {[]*bs.Tensor{z(0, 0), z(0, 2)}, func(x []*bs.Tensor) *bs.Tensor { return x[0].Solve(x[1]) }, []int{0, 2}},
+		"no keys":           {[]*bs.Tensor{z(2, 3), z(0, 3), z(0, 1)}, func(x []*bs.Tensor) *bs.Tensor { return bs.Attention(x[0], x[1], x[2], bs.AttentionSpec{Causal: true}) }, []int{2, 1}},
+	} {
+		tape := bs.NewTape()
+		in := make([]*bs.Tensor, len(c.in))
+		for i, x := range c.in {
+			in[i] = tape.Watch(x)
+		}
+		y := c.f(in)
+		if !slices.Equal(y.Shape(), c.want) {
+			t.Errorf("%s: shape %v, want %v", name, y.Shape(), c.want)
+		}
+		grads, err := tape.Backward(y, bs.Cotangent(z(y.Shape()...).AddScalar(1)), bs.Recorded())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for i, x := range in {
+			if d := grads.Of(x); !slices.Equal(d.Shape(), c.in[i].Shape()) {
+				t.Errorf("%s: gradient %d has shape %v", name, i, d.Shape())
+			}
+		}
+	}
+}
