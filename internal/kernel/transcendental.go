@@ -61,7 +61,15 @@ func Exp[T Float](dst, x []T) {
 	if vectorOf[T]().exp.run(dst[:len(x)], x) {
 		return
 	}
-	eachOf(dst, x, exp24, math.Exp)
+	eachOf(dst, x, exp24, exponential64)
+}
+
+// exponential64 is math.Exp, which overflows early on some processors.
+func exponential64(x float64) float64 {
+	if x > 709 {
+		return float64(math.Exp(x-1) * math.E)
+	}
+	return math.Exp(x)
 }
 
 // Expm1 is e to the power x, minus 1, without losing small x.
