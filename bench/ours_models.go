@@ -13,7 +13,7 @@ import (
 
 // The models of peer_torch.py, with the same first values.
 
-type optimizer interface{ Step(*backsweep.Grads) error }
+type optimizer interface{ Step(optim.Gradients) error }
 
 // training repeats a step: forward on a tape that is reset, backward, optimizer.
 func training(loss func(tape *backsweep.Tape) *tensor, opt optimizer, opts ...backsweep.SweepOption) *job {

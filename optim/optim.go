@@ -18,71 +18,185 @@
 // [backsweep.Grads.Rows]), only the rows that it has are touched: the other
 // rows' values, moments and momenta stay as they are, as PyTorch's SparseAdam
 // has it, so that a step costs what the batch touches and not what the table
-// holds. And a step is the same, bit for bit, wherever it runs: every product
-// is rounded before it is added.
+// holds. And a step is the same, bit for bit, wherever it runs on one kernel
+// path: every product is rounded before it is added.
+//
+// Rates may follow a [Schedule], parameters may be in groups with rates and
+// decays of their own ([Group]), gradients may be clipped before the step
+// ([ClipNorm], [ClipValue]) or come from several sweeps ([Total]), and what an
+// optimizer keeps between steps can be saved and set again (State, SetState).
 package optim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/backsweep/backsweep"
 )
 
-// slot is one parameter's gradient in one sweep.
-type slot struct {
-	param  *backsweep.Tensor
-	values *backsweep.Tensor // nil without a gradient
-	rows   *backsweep.Tensor // of a row-sparse gradient, else nil
+// Gradients are what a step goes by: those of a sweep (*backsweep.Grads),
+// clipped ones ([Clipped]), or a [Total] of several sweeps.
+type Gradients interface {
+	// Lookup returns the gradient of a parameter and its state. It is nil unless
+	// the state is Computed.
+	Lookup(param *backsweep.Tensor) (*backsweep.Tensor, backsweep.State)
+	// Rows returns a row-sparse gradient: ascending row numbers, and a row of
+	// values for each. ok is false for one that is dense, or not there.
+	Rows(param *backsweep.Tensor) (rows, values *backsweep.Tensor, ok bool)
 }
 
-// checked returns a copy of the list, or panics where it holds something that
-// is not a parameter, or one twice.
-func checked(op string, params []*backsweep.Tensor) []*backsweep.Tensor {
-	seen := make(map[*backsweep.Tensor]bool, len(params))
+// Group is parameters that share a rate and a decay. An optimizer is its own
+// first group: what is set on it holds for the parameters that it was made
+// with. All fields may be changed between steps.
+type Group struct {
+	LR          float64  // learning rate
+	Schedule    Schedule // gives the rate in LR's place, where it is set
+	WeightDecay float64  // 0 for none
+	of          *steps
+}
+
+// Rate is the rate that the next step will use. Asking changes nothing.
+func (g *Group) Rate() float64 {
+	if g.Schedule != nil {
+		return g.Schedule(g.of.updates)
+	}
+	return g.LR
+}
+
+// steps is what all optimizers share: groups of parameters, what is kept for
+// each between steps, and how many steps there were.
+type steps struct {
+	name    string
+	groups  []*Group
+	params  []*entry
+	updates int
+}
+
+// entry is a parameter, and what is kept for it between steps, in its own
+// element type; the slices are made when they are first needed.
+type entry struct {
+	param *backsweep.Tensor
+	group *Group
+	steps int // those in which it had a gradient
+	f32   [slots][]float32
+	f64   [slots][]float64
+}
+
+const slots = 3
+
+func (o *steps) begin(name string, first *Group, params []*backsweep.Tensor) {
+	o.name = name
+	o.join(first, params)
+}
+
+// AddGroup adds parameters with a rate and a decay of their own, which begin as
+// those of the first group. It panics with a *backsweep.Error where one of them
+// is not a parameter, or is there twice.
+func (o *steps) AddGroup(params ...*backsweep.Tensor) *Group {
+	g := *o.groups[0]
+	o.join(&g, params)
+	return &g
+}
+
+func (o *steps) join(g *Group, params []*backsweep.Tensor) {
+	seen := make(map[*backsweep.Tensor]bool)
+	for _, e := range o.params {
+		seen[e.param] = true
+	}
 	for i, p := range params {
 		switch {
 		case p == nil || !p.IsParam():
-			panic(misuse(op, "make it with backsweep.NewParam", fmt.Sprintf("tensor %d is not a parameter", i)))
+			panic(misuse(o.name, "make it with backsweep.NewParam", fmt.Sprintf("tensor %d is not a parameter", i)))
 		case seen[p]:
-			panic(misuse(op, "give each parameter once, also where two modules share it", fmt.Sprintf("parameter %q is there twice", p.Name())))
+			panic(misuse(o.name, "give each parameter once, also where two modules share it", fmt.Sprintf("parameter %q is there twice", p.Name())))
 		}
 		seen[p] = true
 	}
-	return append([]*backsweep.Tensor{}, params...)
+	g.of = o
+	o.groups = append(o.groups, g)
+	for _, p := range params {
+		o.params = append(o.params, &entry{param: p, group: g})
+	}
 }
+
+// Params lists the parameters of all groups, in the order in which they were
+// given.
+func (o *steps) Params() []*backsweep.Tensor {
+	out := make([]*backsweep.Tensor, len(o.params))
+	for i, e := range o.params {
+		out[i] = e.param
+	}
+	return out
+}
+
+// Updates is the number of steps that were taken.
+func (o *steps) Updates() int { return o.updates }
 
 func misuse(op, do, what string) *backsweep.Error {
 	return &backsweep.Error{Kind: backsweep.ErrValue, Op: op, What: what, Do: do, Node: -1, Consumer: -1}
 }
 
-// slots finds the gradient of each parameter. With strict, one without is an
-// error.
-func slots(op string, params []*backsweep.Tensor, g *backsweep.Grads, strict bool) ([]slot, error) {
-	found := make([]slot, len(params))
-	for i, p := range params {
-		found[i].param = p
-		if rows, values, ok := g.Rows(p); ok {
-			found[i].rows, found[i].values = rows, values
-			continue
-		}
-		values, state := g.Lookup(p)
-		if state != backsweep.Computed && strict {
-			return nil, &backsweep.Error{
-				Kind: backsweep.ErrNoGradient, Op: op, Tensor: p.Name(), Node: -1, Consumer: -1,
-				What: fmt.Sprintf("parameter %q has no gradient (%s), and the optimizer is strict", p.Name(), state),
-				Do:   "leave the parameter out, make the loss depend on it, or set Strict to false",
-			}
-		}
-		found[i].values = values
-	}
-	return found, nil
+// gradient is one parameter's.
+type gradient struct {
+	values *backsweep.Tensor // nil for none
+	rows   *backsweep.Tensor // of a row-sparse gradient, else nil
 }
 
-// pieces calls f with the parts of the parameter that the gradient touches: all
+// step changes every parameter that has a gradient. On an error it has changed
+// none. With strict, a parameter without a gradient is an error.
+func (o *steps) step(strict bool, g Gradients, change32, change64 func(e *entry, g gradient)) (err error) {
+	defer backsweep.Catch(&err)
+	found := make([]gradient, len(o.params))
+	for i, e := range o.params {
+		if found[i], err = o.find(e.param, g, strict); err != nil {
+			return err
+		}
+	}
+	for i, e := range o.params {
+		switch {
+		case found[i].values == nil:
+		case e.param.DType() == backsweep.Float32:
+			change32(e, found[i])
+		default:
+			change64(e, found[i])
+		}
+	}
+	o.updates++
+	return nil
+}
+
+func (o *steps) find(p *backsweep.Tensor, g Gradients, strict bool) (gradient, error) {
+	op := o.name + ".Step"
+	rows, values, ok := g.Rows(p)
+	if !ok {
+		var state backsweep.State
+		values, state = g.Lookup(p)
+		if state != backsweep.Computed {
+			if strict {
+				return gradient{}, &backsweep.Error{
+					Kind: backsweep.ErrNoGradient, Op: op, Tensor: p.Name(), Node: -1, Consumer: -1,
+					What: fmt.Sprintf("parameter %q has no gradient (%s), and the optimizer is strict", p.Name(), state),
+					Do:   "leave the parameter out, make the loss depend on it, or set Strict to false",
+				}
+			}
+			return gradient{}, nil
+		}
+	}
+	if values.DType() != p.DType() || !ok && !slices.Equal(values.Shape(), p.Shape()) {
+		return gradient{}, &backsweep.Error{
+			Kind: backsweep.ErrShape, Op: op, Tensor: p.Name(), Node: -1, Consumer: -1,
+			What: fmt.Sprintf("the gradient of parameter %q is %s%v, not %s%v", p.Name(), values.DType(), values.Shape(), p.DType(), p.Shape()),
+			Do:   "step with gradients of this parameter",
+		}
+	}
+	return gradient{values: values, rows: rows}, nil
+}
+
+// apply calls f with the parts of the parameter that the gradient touches: all
 // of it at once, or a row at a time. at is where the part starts in the
 // parameter. It counts the parameter's version up once.
-func pieces[T float32 | float64](s slot, f func(at int, w, g []T)) {
-	backsweep.Update(s.param, func(w []T) {
+func apply[T float32 | float64](p *backsweep.Tensor, s gradient, f func(at int, w, g []T)) {
+	backsweep.Update(p, func(w []T) {
 		backsweep.Read(s.values, func(g []T) {
 			if s.rows == nil {
 				f(0, w, g)
@@ -102,30 +216,16 @@ func pieces[T float32 | float64](s slot, f func(at int, w, g []T)) {
 	})
 }
 
-// buffers are one parameter's state between steps, in its own element type.
-// They are made at its first gradient.
-type buffers struct {
-	steps             int
-	first32, second32 []float32
-	first64, second64 []float64
-}
-
-// of returns the buffers in the element type T, the second only where it is
-// asked for.
-func of[T float32 | float64](b *buffers, n int, two bool) (first, second []T) {
-	switch x := any(&first).(type) {
+// kept returns one of the slices that are kept for a parameter.
+func kept[T float32 | float64](e *entry, slot int) (out []T) {
+	n := e.param.Len()
+	switch x := any(&out).(type) {
 	case *[]float32:
-		*x = made(&b.first32, n)
-		if two {
-			*any(&second).(*[]float32) = made(&b.second32, n)
-		}
+		*x = made(&e.f32[slot], n)
 	case *[]float64:
-		*x = made(&b.first64, n)
-		if two {
-			*any(&second).(*[]float64) = made(&b.second64, n)
-		}
+		*x = made(&e.f64[slot], n)
 	}
-	return first, second
+	return out
 }
 
 func made[T any](s *[]T, n int) []T {

@@ -12,7 +12,7 @@ import (
 	"github.com/backsweep/backsweep/optim"
 )
 
-type optimizer interface{ Step(*backsweep.Grads) error }
+type optimizer interface{ Step(optim.Gradients) error }
 
 // sweep returns gradients in which each parameter's is the tensor beside it;
 // one beside nil has none.

@@ -23,7 +23,7 @@ type Steps struct {
 
 // stepper is an optimizer.
 type stepper interface {
-	Step(g *backsweep.Grads) error
+	Step(g optim.Gradients) error
 }
 
 // fields are the optimizers' fields by the files' names of them.
@@ -82,6 +82,10 @@ func (c *Steps) optimizer(w *backsweep.Tensor) (stepper, error) {
 		o = optim.NewSGD(0, w)
 	case "adam":
 		o = optim.NewAdam(0, w)
+	case "adamw":
+		adamw := optim.NewAdamW(0, w)
+		adamw.WeightDecay = 0
+		o = adamw
 	default:
 		return nil, fmt.Errorf("%w: %s", ErrSkipped, c.Optimizer)
 	}
@@ -108,4 +112,28 @@ func gradientOf(w *backsweep.Tensor, g *Tensor) (*backsweep.Grads, error) {
 		return tape.Backward(tape.Watch(backsweep.Scalar(1.0)).Exp())
 	}
 	return tape.Backward(tape.Watch(w).Mul(g.value()).Sum())
+}
+
+// parameters are those of a case, by ascending name.
+type parameters struct {
+	names  []string
+	params []*backsweep.Tensor
+}
+
+// gradients returns parameters and a sweep in which each has the case's
+// gradient, or none.
+func (c *Clip) gradients() (set parameters, grads *backsweep.Grads, err error) {
+	tape := backsweep.NewTape()
+	loss := tape.Watch(backsweep.Scalar(1.0)).Exp()
+	for _, name := range slices.Sorted(maps.Keys(c.Grads)) {
+		w := backsweep.NewParam(name, backsweep.Zeros(backsweep.Float64))
+		if g := c.Grads[name]; g != nil {
+			x := g.value()
+			w = backsweep.NewParam(name, backsweep.Zeros(x.DType(), x.Shape()...))
+			loss = loss.Add(tape.Watch(w).Mul(x).Sum().Cast(backsweep.Float64))
+		}
+		set.names, set.params = append(set.names, name), append(set.params, w)
+	}
+	grads, err = tape.Backward(loss)
+	return set, grads, err
 }
