@@ -17,7 +17,11 @@ func Gemm[T Float](m, n, k int, a []T, ars, acs int, b []T, brs, bcs int, c []T,
 		}
 	case v.lanes != 0:
 		p := product[T]{v, m, n, k, a, ars, acs, b, brs, bcs, c, crs}
-		p.run()
+		if parts := p.parts(); parts > 1 {
+			split(p, parts)
+		} else {
+			p.run()
+		}
 	case n == 1:
 		gemv(m, k, a, ars, acs, b, brs, c, crs)
 	case m == 1:

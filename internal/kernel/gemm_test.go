@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"math"
+	"runtime"
 	"testing"
 
 	"github.com/backsweep/backsweep/internal/kernel"
@@ -97,5 +98,22 @@ func TestGemmSpreadsNaNAndInf(t *testing.T) {
 				t.Fatalf("side %d: element %d,%d is %v", side, i/side, i%side, v)
 			}
 		}
+	}
+}
+
+// TestLargeProductsAreTheSameOnOneProcessor holds products that are cut into
+// parts to the bits of the whole.
+func TestLargeProductsAreTheSameOnOneProcessor(t *testing.T) {
+	for _, s := range []struct{ m, n, k int }{{700, 150, 300}, {97, 800, 400}, {2100, 1, 10_000}, {1, 2100, 10_000}} {
+		a, b := make([]float32, s.m*s.k), make([]float32, s.k*s.n)
+		fillRamp(a)
+		fillRamp(b)
+		one, many := make([]float32, s.m*s.n), make([]float32, s.m*s.n)
+		before := runtime.GOMAXPROCS(1)
+		kernel.Gemm(s.m, s.n, s.k, a, s.k, 1, b, s.n, 1, one, s.n)
+		runtime.GOMAXPROCS(4)
+		kernel.Gemm(s.m, s.n, s.k, a, s.k, 1, b, s.n, 1, many, s.n)
+		runtime.GOMAXPROCS(before)
+		requireBits(t, "c", many, one)
 	}
 }
