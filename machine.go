@@ -175,7 +175,7 @@ func (m *machine) unary(o *op, x ref) ref {
 	} else {
 		o.un64(dense[float64](dst), dense[float64](x))
 	}
-	m.countEach(o, dst)
+	m.madds += o.each * int64(dst.l.N)
 	return dst
 }
 
@@ -204,18 +204,8 @@ func (m *machine) binary(o *op, a, b ref) ref {
 	default:
 		binaryAs(dst, a, b, la, lb, o.binI)
 	}
-	m.countEach(o, dst)
+	m.madds += o.each * int64(dst.l.N)
 	return dst
-}
-
-// countEach is count for an op that has kernels.
-func (m *machine) countEach(o *op, dst ref) {
-	if o.cost == nil {
-		m.madds += int64(dst.l.N)
-		return
-	}
-	m.out = append(m.outBuf[:0], dst)
-	m.madds += o.cost(m)
 }
 
 func binaryAs[T Element](dst, a, b ref, la, lb *array.Layout, k func(dst, a, b []T)) {
