@@ -270,5 +270,8 @@ func Call(name string, in []*Tensor, at Attrs) (out []*Tensor, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if code == opEinsum && len(in) > 2 {
+		return []*Tensor{Einsum(string(runesOf(a.ints[2])), in...)}, nil
+	}
 	return applyAll(code, &a, in), nil
 }

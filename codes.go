@@ -83,6 +83,9 @@ const (
 	opMatMul
 	opDot
 	opLinear
+	opEinsum
+	opOuter
+	opTensordot
 
 	// matrices
 	opSolve
@@ -189,6 +192,7 @@ const (
 	opLogSoftmaxGrad
 	opCrossEntropyGrad
 	opUnslice
+	opEinsumSpread
 	opUndiagonal
 	opRowsSum
 	opBagRows

@@ -25,7 +25,7 @@ type OpInfo struct {
 // AttrInfo describes one attribute of an op.
 type AttrInfo struct {
 	Name     string   `json:"name"`
-	Type     string   `json:"type"` // ints, int, float, bool, dtype, word
+	Type     string   `json:"type"` // ints, int, float, bool, dtype, word, text
 	Optional bool     `json:"optional,omitempty"`
 	Default  string   `json:"default,omitempty"`
 	Words    []string `json:"words,omitempty"`
@@ -35,7 +35,7 @@ type AttrInfo struct {
 // or string values, as [OpInfo] says.
 type Attrs map[string]any
 
-var kindNames = [...]string{pInts: "ints", pInt: "int", pFloat: "float", pBool: "bool", pDType: "dtype", pWord: "word"}
+var kindNames = [...]string{pInts: "ints", pInt: "int", pFloat: "float", pBool: "bool", pDType: "dtype", pWord: "word", pText: "text"}
 
 // Ops lists the op table by name.
 func Ops() []OpInfo {
@@ -123,6 +123,8 @@ func (p *param) wants() string {
 		return "true or false"
 	case pDType:
 		return "an element type"
+	case pText:
+		return "a text"
 	default:
 		return "one of " + strings.Join(p.words, ", ")
 	}
@@ -180,6 +182,9 @@ func (p *param) set(a *attrs, v any) bool {
 		case pWord:
 			a.i = slices.Index(p.words, v)
 			return a.i >= 0
+		case pText:
+			a.ints[p.slot] = intsOf(v)
+			return true
 		case pDType:
 			dt, ok := ParseDType(v)
 			a.dtype = dt
@@ -216,6 +221,8 @@ func (o *op) text(a *attrs) string {
 			fmt.Fprint(&b, a.dtype)
 		case pWord:
 			b.WriteString(p.words[a.i])
+		case pText:
+			b.WriteString(strconv.Quote(string(runesOf(a.ints[p.slot]))))
 		}
 	}
 	return b.String()

@@ -42,6 +42,10 @@ func (o *op) byName(a *attrs) Attrs {
 			at[p.name] = a.dtype
 		case pWord:
 			at[p.name] = p.words[a.i]
+		case pCustom:
+			at[p.name] = a.custom
+		case pText:
+			at[p.name] = string(runesOf(a.ints[p.slot]))
 		}
 	}
 	return at

@@ -92,14 +92,13 @@ type param struct {
 type paramKind uint8
 
 const (
-	pInts   paramKind = iota // list of ints, as the last parameter variadic
-	pInt                     // attrs.i
-	pFloat                   // attrs.f[slot]
-	pBool                    // attrs.b
-	pDType                   // attrs.dtype
-	pWord                    // attrs.i, an index into words
-	pText                    // the letters of a text, in attrs.ints[slot]
-	pCustom                  // attrs.custom
+	pInts  paramKind = iota // list of ints, as the last parameter variadic
+	pInt                    // attrs.i
+	pFloat                  // attrs.f[slot]
+	pBool                   // attrs.b
+	pDType                  // attrs.dtype
+	pWord                   // attrs.i, an index into words
+	pText                   // the letters of a text, in attrs.ints[slot]
 )
 
 // op is a row of the table: all that is to know about one op.
@@ -138,7 +137,6 @@ type op struct {
 	samples []sample
 
 	code opcode
-	each int64 // of an op that has kernels: what cost says of one element
 }
 
 func (o *op) is(f flag) bool { return o.flags&f != 0 }

@@ -158,7 +158,7 @@ func TestEveryRowSaysWhatItIs(t *testing.T) {
 // Rows and methods: a row that is not the engine's own has a method named after
 // it, and every method that records a node has a row.
 func TestEveryRowHasAMethod(t *testing.T) {
-	functions := map[string]string{"where": "Where", "concat": "Concat", "stack": "Stack"}
+	functions := map[string]string{"where": "Where", "concat": "Concat", "stack": "Stack", "einsum": "Einsum"}
 	// Rows whose method is not simply the row's name, and methods that are
 	// other forms of a row.
 	named := map[string]string{"matmul": "MatMul", "logsumexp": "LogSumExp", "rms_norm": "RMSNorm", "lstm_gates": "LSTMGates", "gru_gates": "GRUGates", "slogdet": "SlogDet", "logaddexp": "LogAddExp", "xlogy": "XLogY", "isnan": "IsNaN",

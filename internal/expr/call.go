@@ -159,7 +159,7 @@ func (r *runner) positional(a backsweep.AttrInfo, args []ast.Expr) (any, []ast.E
 		switch {
 		case a.Type == "bool" && (word == "true" || word == "false"):
 			return word == "true", args[1:], nil
-		case a.Type == "word" || a.Type == "dtype":
+		case a.Type == "word" || a.Type == "text" || a.Type == "dtype":
 			return word, args[1:], nil
 		}
 		return nil, args, nil
