@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/backsweep/backsweep/internal/array"
 )
 
 // opcode names a row of the op table.
@@ -277,6 +279,9 @@ func define(code opcode, o op) {
 		o.outs = 1
 	}
 	o.code = code
+	if o.each = 1; o.cost != nil && (o.un32 != nil || o.bin32 != nil) {
+		o.each = o.cost(&machine{out: []ref{{l: array.Contiguous(Float32, nil)}}})
+	}
 	byName[o.name] = code
 	table[code] = o
 }
