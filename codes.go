@@ -166,6 +166,9 @@ const (
 	// losses
 	opCrossEntropy
 
+	// the user's
+	opCustom
+
 	// what gradient rules are written in
 	opNegMul
 	opAbsGrad

@@ -73,6 +73,10 @@ func (t *Tape) admit(x *Tensor, op string) {
 	if v.taint == nil {
 		return
 	}
+	if v.taint.custom {
+		throw(fail(ErrOffTape, op, "compute it in the rule from what the rule is given, or Detach it if it is a constant",
+			"%s was computed inside custom op %s, so the tape does not know how it depends on the operands", x.label(), v.taint.op))
+	}
 	if v.taint.param == "" {
 		throw(fail(ErrOffTape, op, "sweep with Recorded() to differentiate gradients, or Detach it",
 			"%s is a gradient of a sweep that was not recorded, so the tape does not know where it comes from", x.label()))

@@ -35,7 +35,7 @@ type AttrInfo struct {
 // or string values, as [OpInfo] says.
 type Attrs map[string]any
 
-var kindNames = [...]string{pInts: "ints", pInt: "int", pFloat: "float", pBool: "bool", pDType: "dtype", pWord: "word", pText: "text"}
+var kindNames = [...]string{pInts: "ints", pInt: "int", pFloat: "float", pBool: "bool", pDType: "dtype", pWord: "word", pText: "text", pCustom: "custom"}
 
 // Ops lists the op table by name.
 func Ops() []OpInfo {
@@ -172,6 +172,11 @@ func (p *param) set(a *attrs, v any) bool {
 			a.b = v
 			return true
 		}
+	case *Custom:
+		if p.kind == pCustom && v != nil {
+			a.custom = v
+			return true
+		}
 	case DType:
 		if p.kind == pDType {
 			a.dtype = v
@@ -219,6 +224,8 @@ func (o *op) text(a *attrs) string {
 			fmt.Fprint(&b, a.b)
 		case pDType:
 			fmt.Fprint(&b, a.dtype)
+		case pCustom:
+			b.WriteString(a.custom.Name)
 		case pWord:
 			b.WriteString(p.words[a.i])
 		case pText:

@@ -61,10 +61,12 @@ type attrs struct {
 	i     int
 	b     bool
 	dtype DType
+
+	custom *Custom
 }
 
 func (a *attrs) equal(b *attrs) bool {
-	if a.f != b.f || a.i != b.i || a.b != b.b || a.dtype != b.dtype {
+	if a.custom != b.custom || a.f != b.f || a.i != b.i || a.b != b.b || a.dtype != b.dtype {
 		return false
 	}
 	for k := range a.ints {
@@ -94,13 +96,14 @@ type param struct {
 type paramKind uint8
 
 const (
-	pInts  paramKind = iota // list of ints, as the last parameter variadic
-	pInt                    // attrs.i
-	pFloat                  // attrs.f[slot]
-	pBool                   // attrs.b
-	pDType                  // attrs.dtype
-	pWord                   // attrs.i, an index into words
-	pText                   // the letters of a text, in attrs.ints[slot]
+	pInts   paramKind = iota // list of ints, as the last parameter variadic
+	pInt                     // attrs.i
+	pFloat                   // attrs.f[slot]
+	pBool                    // attrs.b
+	pDType                   // attrs.dtype
+	pWord                    // attrs.i, an index into words
+	pText                    // the letters of a text, in attrs.ints[slot]
+	pCustom                  // attrs.custom
 )
 
 // op is a row of the table: all that is to know about one op.
@@ -139,6 +142,7 @@ type op struct {
 	samples []sample
 
 	code opcode
+	each int64 // of an op that has kernels: what cost says of one element
 }
 
 func (o *op) is(f flag) bool { return o.flags&f != 0 }

@@ -87,6 +87,9 @@ func unconnected(t *testing.T, o bs.OpInfo, s bs.Sample) {
 // 1983, bound it by a small constant for every function).
 func TestSweepCostsAtMostThreeTimesItsForward(t *testing.T) {
 	eachSample(t, func(t *testing.T, o bs.OpInfo, s bs.Sample) {
+		if o.Name == "custom" {
+			return // what a user's functions cost is not counted
+		}
 		tape := bs.NewTape()
 		in := append([]*bs.Tensor{}, s.In...)
 		for i := range in {

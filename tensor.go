@@ -53,6 +53,7 @@ type storage struct {
 	version   uint64
 	changed   string    // the call that changed it last; "" when none did
 	changedBy []uintptr // its nearest callers
+	ended     string    // the custom op to which it was lent, once that is over
 }
 
 // paramView remembers how a view of a parameter was made, so that the view can
@@ -66,8 +67,9 @@ type paramView struct {
 
 // taint remembers why a value may not meet a tape.
 type taint struct {
-	param string // the parameter's name, or "" for a gradient
-	op    string // the op that was computed off the tape
+	param  string // the parameter's name, or "" for a gradient
+	op     string // the op that was computed off the tape
+	custom bool   // it was computed inside a custom op, op
 }
 
 func newStorage(bytes int) *storage {
@@ -288,6 +290,9 @@ func (x *Tensor) ref(op string) ref {
 		return x.tape.refOf(x.id)
 	}
 	v := x.val
+	if v.st.ended != "" {
+		throw(fail(ErrReleased, op, "Clone it during the call", "the tensor was lent to custom op %s for one call only", v.st.ended))
+	}
 	if v.owner != nil && v.epoch != v.owner.epoch {
 		throw(fail(ErrReset, op, "copy it (Clone, Data) before Tape.Reset", "%s is a gradient of a tape that was reset since", x.label()))
 	}
