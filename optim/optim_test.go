@@ -42,7 +42,7 @@ func sweep(t *testing.T, params, grads []*backsweep.Tensor) *backsweep.Grads {
 	return g
 }
 
-func step(t *testing.T, o optimizer, g *backsweep.Grads) {
+func step(t *testing.T, o optimizer, g optim.Gradients) {
 	t.Helper()
 	if err := o.Step(g); err != nil {
 		t.Fatal(err)
