@@ -201,11 +201,7 @@ func (out *Tangents) visit(w *worker, n int32) {
 		}
 		out.refs[v] = x
 	}
-	for _, b := range w.m.temps {
-		w.pool.Release(b)
-	}
-	clear(w.m.temps)
-	w.m.temps = w.m.temps[:0]
+	w.flush()
 }
 
 // tangentOfLinear applies the op itself to the tangents; absent ones are

@@ -54,6 +54,9 @@ func (s *sweep) collect(w *worker) *Grads {
 			continue
 		}
 		sl := &s.slots[k-1]
+		if n := t.producer(v); t.hooks != nil && (n < 0 || !p.nodes[n]) {
+			s.hook(w, v, sl) // no visit has used it
+		}
 		x := sl.sum
 		sl.sum = gift{}
 		if !w.recording {
@@ -81,6 +84,7 @@ func (s *sweep) collect(w *worker) *Grads {
 			}
 		}
 	}
+	w.flush()
 	g.dense = make([]*Tensor, len(g.ids))
 	s.slots, s.free = s.slots[:0], s.free[:0]
 	return g

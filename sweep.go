@@ -220,6 +220,9 @@ func (s *sweep) load(w *worker, n int32) {
 			w.douts[j] = ref{}
 			continue
 		}
+		if s.t.hooks != nil {
+			s.hook(w, w.firstOut+int32(j), &s.slots[k-1])
+		}
 		if sum := &s.slots[k-1].sum; sum.rows.l == nil {
 			w.douts[j] = sum.g
 		} else {
@@ -250,13 +253,18 @@ func (s *sweep) settle(w *worker) {
 	for j := range w.nOut {
 		s.consume(w, n, w.firstOut+j)
 	}
+	w.flush()
+	if !s.p.options.retain && w.op.reads != 0 {
+		s.letGoRead(w, n)
+	}
+}
+
+// flush lets go of the buffers that the rule made and gave to nobody.
+func (w *worker) flush() {
 	for _, b := range w.m.temps {
 		w.pool.Release(b)
 	}
 	w.m.temps = w.m.temps[:0]
-	if !s.p.options.retain && w.op.reads != 0 {
-		s.letGoRead(w, n)
-	}
 }
 
 // slotFor returns the slot of a value, taking one at its first contribution.
@@ -371,10 +379,7 @@ func (s *sweep) seed(w *worker, r root, from Root) {
 		sl.sum = w.sum(r.id, sl.sum, x)
 	}
 	sl.next++
-	for _, b := range w.m.temps {
-		w.pool.Release(b)
-	}
-	w.m.temps = w.m.temps[:0]
+	w.flush()
 }
 
 func (s *sweep) emit(e Event) {

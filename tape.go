@@ -31,6 +31,7 @@ type Tape struct {
 	atIDs  []int32 // by opcode, the attributes used last
 
 	names    map[int32]string
+	hooks    map[int32][]func(*Tensor) *Tensor // by value; nil when there are none
 	scopes   []scopeEntry
 	scopeIDs map[scopeEntry]int32
 	scope    int32
@@ -140,6 +141,7 @@ func (t *Tape) clear() {
 	t.attrs = t.attrs[:0]
 	clear(t.joined)
 	clear(t.names)
+	t.hooks = nil
 	clear(t.recent[:])
 	clear(t.layIDs[:])
 	for i := range t.atIDs {
