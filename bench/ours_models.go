@@ -186,8 +186,11 @@ func newTransformer() *transformer {
 func (b *block) forward(x *tensor) *tensor {
 	h := b.qkv.Forward(x.LayerNorm(b.gamma[0], b.beta[0], 1e-5))
 	h = h.Reshape(sequences, positions, 3, heads, headWidth).Transpose(2, 0, 3, 1, 4) // [3, sequence, head, position, width]
-	q, k, v := h.Index(0), h.Index(1), h.Index(2)
-	a := backsweep.Attention(q, k, v, backsweep.AttentionSpec{Causal: true})
+	parts := h.Split(0, 1, 1, 1)
+	for i, p := range parts {
+		parts[i] = p.Squeeze(0)
+	}
+	a := backsweep.Attention(parts[0], parts[1], parts[2], backsweep.AttentionSpec{Causal: true})
 	a = a.Transpose(0, 2, 1, 3).Reshape(sequences, positions, modelWidth)
 	x = x.Add(b.out.Forward(a))
 	return x.Add(b.down.Forward(b.up.Forward(x.LayerNorm(b.gamma[1], b.beta[1], 1e-5)).Gelu()))
