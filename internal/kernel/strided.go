@@ -45,6 +45,7 @@ func gatherPlane[T any](dst, src []T, at, rows, cols, rs, cs int) {
 			}
 			at += rs
 		}
+	case rs == 1 && rows > 1 && turn(dst, cols, src[at:], cs, rows, cols):
 	case rows > 1 && abs(rs) < abs(cs):
 		for j0 := 0; j0 < cols; j0 += strip {
 			width := min(strip, cols-j0)
@@ -77,6 +78,7 @@ func scatterPlane[T any](dst, src []T, at, rows, cols, rs, cs int) {
 			copy(dst[at:at+cols], src[i*cols:(i+1)*cols])
 			at += rs
 		}
+	case rs == 1 && rows > 1 && turn(dst[at:], cs, src, cols, cols, rows):
 	case rows > 1 && abs(rs) < abs(cs):
 		for j0 := 0; j0 < cols; j0 += strip {
 			width := min(strip, cols-j0)

@@ -99,3 +99,32 @@ func TestScatterStrided(t *testing.T) {
 		}
 	})
 }
+
+// checkTurned copies and scatters a transposed plane, large enough for several
+// squares of any instruction set.
+func checkTurned[T kernel.Float](t *rapid.T) {
+	rows, cols := rapid.IntRange(1, 150).Draw(t, "rows"), rapid.IntRange(1, 70).Draw(t, "cols")
+	step := rows + rapid.IntRange(0, 3).Draw(t, "gap")
+	at := rapid.IntRange(0, 3).Draw(t, "offset")
+	x := ordinary[T](t, at+(cols-1)*step+rows, "x")
+	dst, check := fenced(rows*cols, T(7))
+	kernel.CopyStrided(dst, x, at, []int{rows, cols}, []int{1, step})
+	check(t)
+	back, check := fenced(len(x), T(7))
+	kernel.ScatterStrided(back, at, []int{rows, cols}, []int{1, step}, dst)
+	check(t)
+	for i := range rows {
+		for j := range cols {
+			from := at + j*step + i
+			requireBits(t, "turned", []T{dst[i*cols+j], back[from]}, []T{x[from], x[from]})
+			x[from] = 7
+		}
+	}
+	for i, v := range back {
+		if x[i] != 7 && v != 7 {
+			t.Fatalf("wrote between the columns, at %d", i)
+		}
+	}
+}
+
+func TestTurnedPlanes(t *testing.T) { both(t, checkTurned[float32], checkTurned[float64]) }
