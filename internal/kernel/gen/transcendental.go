@@ -19,9 +19,11 @@ var exponent = map[int][]float64{
 		0.0416666666666666698, 0.16666666666666671, 0.5},
 }
 
-// exponentNarrow is good to 2^-37, for results that are rounded to float32.
-var exponentNarrow = []float64{0.0000248596943947520718, 0.000198993901836792308, 0.0013888853909945039,
-	0.00833329834302409204, 0.041666666719295685, 0.166666667193124809, 0.5}
+// exponentNarrow is good to 2^-32, for results that are rounded to float32.
+var exponentNarrow = []float64{
+	0.00019891080463998842, 0.00139337307157920825, 0.00833331084464786256, 0.0416664641974056923,
+	0.16666666681704215, 0.500000001353872989,
+}
 
 // ln2 is log(2) as a number of the element type and what that lacks.
 func (e *emitter) ln2() (hi, lo float64) {
@@ -265,12 +267,12 @@ func logBody(e *emitter) func([]reg.VecVirtual) reg.VecVirtual {
 	}
 }
 
-// mills are the coefficients of e^(a²/2)·Φ(-a)·(a + 3) in t = (a-3)/(a+3) for
-// 0 ≤ a ≤ 40, good to 2^-31.
+// mills are the coefficients of e^(a²/2)·Φ(-a)·(a + 4) in t = (a-4)/(a+4) for
+// 0 ≤ a ≤ 40, good to 2^-29.
 var mills = []float64{
-	-0.0000111805003914388781, -0.0000162049529129593947, 0.0000682456568182638849, 0.000156091913973102749, -0.000250501086513313349,
-	-0.00104657079397648856, 0.00102575042707636908, 0.006972832210463137, -0.0104625961628387151, -0.0472630538627220563,
-	0.230017704873232848, -0.50933198077127708, 0.729083690271228618,
+	0.0000218022546878455972, -1.41887027824618407e-6, -0.000217138602881061113, 0.000132918452715377747,
+	0.0016234341754790836, -0.00347937654944497903, -0.00753824821386126864, 0.060396469230165157,
+	-0.186522078796803237, 0.387137412651519384, -0.607896634771436591, 0.75528513021150977,
 }
 
 // normal makes E = e^(-x²/2) and Φ(x), good to float32, for an x that is at
@@ -281,11 +283,25 @@ func (e *emitter) normal() func(x reg.VecVirtual) (density, below reg.VecVirtual
 	return func(x reg.VecVirtual) (density, below reg.VecVirtual) {
 		a := e.smaller(forty, e.abs(x))
 		density = exp(e.mul(e.mul(a, a), e.c(-0.5)))
-		r := e.div(one, e.add(a, e.c(3)))
-		p := e.poly(e.mul(e.sub(a, e.c(3)), r), mills...)
+		sum := e.add(a, e.c(4))
+		r := e.reciprocalNarrow(one, sum)
+		p := e.poly(e.mul(e.sub(a, e.c(4)), r), mills...)
 		q := e.mul(e.mul(density, r), p)
 		return density, e.choose(e.compare(less, x, zero), q, e.sub(one, q))
 	}
+}
+
+// reciprocalNarrow is 1/d, good to 2^-27.
+func (e *emitter) reciprocalNarrow(one, d reg.VecVirtual) reg.VecVirtual {
+	if e.isa != avx512 {
+		return e.div(one, d)
+	}
+	r := e.vec()
+	e.VRCP14PD(d, r)
+	left := e.copy(one)
+	e.deplete(left, d, r)
+	e.accumulate(r, left, r)
+	return r
 }
 
 func geluBody(e *emitter) func([]reg.VecVirtual) reg.VecVirtual {
