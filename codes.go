@@ -165,6 +165,11 @@ const (
 
 	// losses
 	opCrossEntropy
+	opWeightedCrossEntropy
+	opMse
+	opHuber
+	opBceWithLogits
+	opKlDiv
 
 	// the user's
 	opCustom
@@ -194,6 +199,8 @@ const (
 	opSoftmaxGrad
 	opLogSoftmaxGrad
 	opCrossEntropyGrad
+	opWeightedCrossEntropyGrad
+	opClassMass
 	opUnslice
 	opEinsumSpread
 	opUndiagonal

@@ -1,11 +1,11 @@
 package backsweep
 
 import (
+	"slices"
+
 	"github.com/backsweep/backsweep/internal/array"
 	"github.com/backsweep/backsweep/internal/kernel"
 )
-
-var reductionParam = []param{{name: "reduction", kind: pWord, words: []string{"mean", "sum", "none"}, optional: true, def: "mean"}}
 
 const (
 	meanReduction = iota
@@ -13,80 +13,278 @@ const (
 	noReduction
 )
 
-// classRows checks logits [..., classes] and targets [...] and returns them.
-func (m *machine) classRows(x ref, i int) (rows, classes int, target []int64) {
+var reductionParam = param{name: "reduction", kind: pWord, words: []string{"mean", "sum", "none"}, optional: true, def: "mean"}
+
+var classParams = []param{
+	reductionParam,
+	{name: "ignore_index", kind: pInts, optional: true, def: "none"},
+	{name: "label_smoothing", kind: pFloat, optional: true, def: "0"},
+}
+
+// A cross-entropy compares softmax(x) with the distribution
+//
+//	q = (1-s)·w_t·onehot(t) + (s/classes)·w
+//
+// of each row: t is its target, w the weight of each class, 1 unless given, and
+// s the label smoothing. The mean divides by the sum of w_t. Rows whose target is
+// ignored take no part in either.
+
+// classLoss is one such loss: logits [..., classes] and targets [...].
+type classLoss struct {
+	rows, classes int
+	target        []int64 // -1 where it is ignored
+	smoothing     float64
+	weight        ref // l is nil without one
+}
+
+// classLoss checks the logits x, the targets, operand i, and the weights,
+// operand i+1 where there is one.
+func (m *machine) classLoss(x ref, i int) *classLoss {
+	m.floats(x)
 	n := len(x.l.Shape)
 	if n == 0 || !array.SameShape(x.l.Shape[:n-1], m.in[i].l.Shape) {
 		m.misfit("logits are [..., classes] and targets [...]", "shapes %s do not fit", shapesText(x.l.Shape, m.in[i].l.Shape))
 	}
-	classes = x.l.Shape[n-1]
-	rows = m.in[i].l.N
-	return rows, classes, m.indices(i, classes, n-1)
+	c := &classLoss{classes: x.l.Shape[n-1], smoothing: m.at.f[0]}
+	c.read(m, i)
+	return c
 }
 
-func init() {
-	define(opCrossEntropy, op{name: "cross_entropy", doc: "-log softmax(x) at the target class (logits, targets)", formula: "dx = dy·(softmax(x) - onehot)", arity: 2,
-		nograd: readsIn(1), reads: readsIn(0, 1), params: reductionParam, cost: costIn(transcendental),
-		eval: func(m *machine) {
-			x := m.packed(m.in[0])
-			m.floats(x)
-			rows, classes, target := m.classRows(x, 1)
-			var dst ref
-			if m.at.i == noReduction {
-				dst = m.produce(m.layout(x.l.DType, m.in[1].l.Shape...))
-			} else {
-				dst = m.produce(m.layout(x.l.DType))
+// read reads the targets and weights, when the number of classes is known.
+func (c *classLoss) read(m *machine, i int) {
+	if !(c.smoothing >= 0 && c.smoothing <= 1) {
+		throw(fail(ErrValue, m.op.name, "label smoothing is from 0 to 1", "label smoothing %v", c.smoothing))
+	}
+	m.needs(i, Int64)
+	idx := dense[int64](m.packed(m.in[i]))
+	c.rows, c.target = len(idx), idx
+	for k, t := range idx {
+		switch {
+		case slices.Contains(m.at.ints[0], int(t)):
+			if k == 0 || &c.target[0] == &idx[0] {
+				c.target = slices.Clone(idx)
 			}
-			if x.l.DType == Float32 {
-				crossEntropy[float32](m, dst, x, rows, classes, target)
-			} else {
-				crossEntropy[float64](m, dst, x, rows, classes, target)
+			c.target[k] = -1
+		case t < 0 || t >= int64(c.classes):
+			throw(fail(ErrIndex, m.op.name, "targets count from 0; ones to leave out have to be named", "target %d (row %d) of %d classes", t, k, c.classes))
+		}
+	}
+	if len(m.in) > i+1 {
+		c.weight = m.packed(m.in[i+1])
+		if len(c.weight.l.Shape) != 1 || c.weight.l.N != c.classes {
+			m.misfit("there is a weight for each class", "weights of shape %s for %d classes", array.ShapeString(c.weight.l.Shape), c.classes)
+		}
+	}
+}
+
+// masses are the numbers of a classLoss in one element type.
+type masses[T float32 | float64] struct {
+	*classLoss
+	w       []T // nil where all are 1
+	own     T   // 1 - s
+	rest    T   // s/classes
+	all     T   // Σ w
+	divisor T   // Σ w_t for the mean, else 1
+}
+
+func massesOf[T float32 | float64](c *classLoss, reduction int) masses[T] {
+	q := masses[T]{classLoss: c, own: T(1 - c.smoothing), rest: T(c.smoothing / float64(c.classes)), all: T(c.classes), divisor: 1}
+	if c.weight.l != nil {
+		q.w = dense[T](c.weight)
+		var sum [1]T
+		kernel.Sum(sum[:], q.w, 1, len(q.w), 1)
+		q.all = sum[0]
+	}
+	if reduction == meanReduction {
+		kept := make([]T, 0, c.rows)
+		for _, t := range c.target {
+			if t >= 0 {
+				kept = append(kept, q.weightOf(int(t)))
 			}
-		},
-		grad: func(r *rule) { r.give(0, r.do3(opCrossEntropyGrad, r.at, r.dout(0), r.in(0), r.in(1))) },
-		tangent: func(r *rule) {
-			x, target := r.in(0), r.in(1)
-			ones := r.full(1, x.l.DType, target.l.Shape)
-			slope := r.do3(opCrossEntropyGrad, &attrs{i: noReduction}, ones, x, target)
-			each := r.sumOver(r.mul(slope, r.tan(0)), []int{len(x.l.Shape) - 1}, false)
-			r.makes(0, r.reduceRows(each, r.at.i))
-		},
-		samples: []sample{on(f(4, 3), below(3, 4)), on(f(4, 3), below(3, 4)).with(attrs{i: sumReduction}), on(f(2, 4, 3), below(3, 2, 4)).with(attrs{i: noReduction}), on(f(3), below(3))},
+		}
+		var sum [1]T
+		kernel.Sum(sum[:], kept, 1, len(kept), 1)
+		q.divisor = sum[0]
+	}
+	return q
+}
+
+func (q *masses[T]) weightOf(class int) T {
+	if q.w == nil {
+		return 1
+	}
+	return q.w[class]
+}
+
+// mass is Σ q of a row with target t.
+func (q *masses[T]) mass(t int) T {
+	m := T(q.own * q.weightOf(t))
+	if q.rest != 0 {
+		m += T(q.rest * q.all)
+	}
+	return m
+}
+
+// each writes -Σ q·log softmax(x) of each row. A class of mass 0 takes no part,
+// even if its logit is -Inf.
+func (q *masses[T]) each(dst, x []T) {
+	kernel.LogSumExp(dst, x, q.rows, q.classes, 1)
+	for i, t := range q.target {
+		if t < 0 {
+			dst[i] = 0
+			continue
+		}
+		row := x[i*q.classes : (i+1)*q.classes]
+		loss := T(T(q.own*q.weightOf(int(t))) * (dst[i] - row[t]))
+		if q.rest != 0 {
+			for c, v := range row {
+				if w := T(q.rest * q.weightOf(c)); w != 0 {
+					loss += T(w * (dst[i] - v))
+				}
+			}
+		}
+		dst[i] = loss
+	}
+}
+
+// slope writes dy·(softmax(x)·Σq - q).
+func (q *masses[T]) slope(dst, dy, x []T) {
+	kernel.Softmax(dst, x, q.rows, q.classes, 1)
+	for i, t := range q.target {
+		row := dst[i*q.classes : (i+1)*q.classes]
+		if t < 0 {
+			clear(row)
+			continue
+		}
+		if m := q.mass(int(t)); m != 1 {
+			kernel.MulC(row, row, m)
+		}
+		row[t] -= T(q.own * q.weightOf(int(t)))
+		if q.rest != 0 {
+			for c := range row {
+				row[c] -= T(q.rest * q.weightOf(c))
+			}
+		}
+		g := dy[0]
+		if len(dy) > 1 {
+			g = dy[i]
+		}
+		kernel.MulC(row, row, g/q.divisor)
+	}
+}
+
+func evalCrossEntropy(m *machine) {
+	x := m.packed(m.in[0])
+	c := m.classLoss(x, 1)
+	if c.weight.l != nil {
+		m.sameDType(0, 2)
+	}
+	shape := m.in[1].l.Shape
+	if m.at.i != noReduction {
+		shape = nil
+	}
+	each := m.scratch(m.layout(x.l.DType, c.rows))
+	dst := m.produce(m.layout(x.l.DType, shape...))
+	if x.l.DType == Float32 {
+		crossEntropy[float32](m, dst, each, x, c)
+	} else {
+		crossEntropy[float64](m, dst, each, x, c)
+	}
+}
+
+func crossEntropy[T float32 | float64](m *machine, dst, each, x ref, c *classLoss) {
+	q := massesOf[T](c, m.at.i)
+	e, d := dense[T](each), dense[T](dst)
+	q.each(e, dense[T](x))
+	if m.at.i == noReduction {
+		copy(d, e)
+		return
+	}
+	kernel.Sum(d, e, 1, c.rows, 1)
+	if m.at.i == meanReduction {
+		d[0] /= q.divisor
+	}
+}
+
+func evalCrossEntropyGrad(m *machine) {
+	x := m.packed(m.in[1])
+	c := m.classLoss(x, 2)
+	dst := m.produce(m.like(x))
+	dy := m.packed(m.in[0])
+	if x.l.DType == Float32 {
+		q := massesOf[float32](c, m.at.i)
+		q.slope(dense[float32](dst), dense[float32](dy), dense[float32](x))
+	} else {
+		q := massesOf[float64](c, m.at.i)
+		q.slope(dense[float64](dst), dense[float64](dy), dense[float64](x))
+	}
+}
+
+// crossEntropyRows defines a cross-entropy and its gradient, with weights of
+// classes or without.
+func crossEntropyRows(code, slope opcode, name, doc string, arity int, samples []sample) {
+	noGrad, reads := readsIn(1), readsIn(0, 1)
+	slopeNoGrad, slopeReads := readsIn(2), readsIn(0, 1, 2)
+	if arity == 3 {
+		noGrad, reads = readsIn(1, 2), readsIn(0, 1, 2)
+		slopeNoGrad, slopeReads = readsIn(2, 3), readsIn(0, 1, 2, 3)
+	}
+	// others are the operands from i on: targets and weights.
+	others := func(r *rule, i int) []ref {
+		out := []ref{r.in(i)}
+		if arity == 3 {
+			out = append(out, r.in(i+1))
+		}
+		return out
+	}
+	with := func(r *rule, dy, x ref, rest []ref) ref { return r.doN(slope, r.at, append([]ref{dy, x}, rest...)) }
+	// weighed is Σ v·slope over the classes, and the rows unless each counts.
+	weighed := func(r *rule, v, x ref, rest []ref) ref {
+		shape := rest[0].l.Shape
+		axes := []int{len(shape)}
+		if r.at.i != noReduction {
+			shape, axes = nil, nil
+		}
+		return r.sumOver(r.mul(v, with(r, r.full(1, x.l.DType, shape), x, rest)), axes, false)
+	}
+	// bent is dy·Σq·p·(v - Σ v·p).
+	bent := func(r *rule, v, dy, x ref, rest []ref) ref {
+		at := &attrs{i: r.at.i, f: r.at.f, dtype: x.l.DType, ints: [3][]int{r.at.ints[0], x.l.Shape[len(x.l.Shape)-1:]}}
+		mass := r.mul(dy, r.doN(opClassMass, at, rest))
+		last := &attrs{i: -1}
+		p := r.do1(opSoftmax, last, x)
+		return r.mul(r.do2(opSoftmaxGrad, last, v, p), r.reshape(mass, append(slices.Clone(rest[0].l.Shape), 1)))
+	}
+	for i := range samples {
+		samples[i].in = samples[i].in[:arity]
+	}
+	define(code, op{name: name, doc: doc, formula: "dx = dy·(softmax(x)·Σq - q)", arity: arity,
+		nograd: noGrad, reads: reads, params: classParams, cost: costIn(transcendental),
+		eval:    evalCrossEntropy,
+		grad:    func(r *rule) { r.give(0, with(r, r.dout(0), r.in(0), others(r, 1))) },
+		tangent: func(r *rule) { r.makes(0, weighed(r, r.tan(0), r.in(0), others(r, 1))) },
+		samples: samples,
 	})
-	define(opCrossEntropyGrad, op{name: "cross_entropy_grad", doc: "dy·(softmax(x) - onehot) (dy, logits, targets)", formula: "d(dy) = Σ g·(p - onehot), dx = dy·p·(g - Σ g·p)", arity: 3, flags: engineOnly,
-		nograd: readsIn(2), reads: readsIn(0, 1, 2), params: reductionParam, cost: costEach(transcendental + 2),
-		eval: func(m *machine) {
-			x := m.packed(m.in[1])
-			rows, classes, target := m.classRows(x, 2)
-			dst := m.produce(m.like(x))
-			if x.l.DType == Float32 {
-				crossEntropyGrad[float32](m, dst, x, rows, classes, target)
-			} else {
-				crossEntropyGrad[float64](m, dst, x, rows, classes, target)
-			}
-		},
+	define(slope, op{name: name + "_grad", doc: "dy·(softmax(x)·Σq - q), dy first", formula: "d(dy) = Σ g·(p·Σq - q), dx = dy·Σq·p·(g - Σ g·p)", arity: arity + 1, flags: engineOnly,
+		nograd: slopeNoGrad, reads: slopeReads, params: classParams, cost: costEach(transcendental + 2),
+		eval: evalCrossEntropyGrad,
 		grad: func(r *rule) {
-			g, dy, x, target := r.dout(0), r.in(0), r.in(1), r.in(2)
+			g, dy, x, rest := r.dout(0), r.in(0), r.in(1), others(r, 2)
 			if r.want(0) {
-				ones := r.full(1, x.l.DType, target.l.Shape)
-				slope := r.do3(opCrossEntropyGrad, &attrs{i: noReduction}, ones, x, target)
-				each := r.sumOver(r.mul(g, slope), []int{len(x.l.Shape) - 1}, false)
-				r.give(0, r.reduceRows(each, r.at.i))
+				r.give(0, weighed(r, g, x, rest))
 			}
 			if r.want(1) {
-				p := r.do1(opSoftmax, &attrs{i: -1}, x)
-				r.give(1, r.mul(r.do2(opSoftmaxGrad, &attrs{i: -1}, g, p), r.perRow(dy, target)))
+				r.give(1, bent(r, g, dy, x, rest))
 			}
 		},
 		tangent: func(r *rule) {
-			dy, x, target := r.in(0), r.in(1), r.in(2)
+			dy, x, rest := r.in(0), r.in(1), others(r, 2)
 			var t ref
 			if r.hasTan(0) {
-				t = r.do3(opCrossEntropyGrad, r.at, r.tan(0), x, target)
+				t = with(r, r.tan(0), x, rest)
 			}
 			if r.hasTan(1) {
-				p := r.do1(opSoftmax, &attrs{i: -1}, x)
-				u := r.mul(r.do2(opSoftmaxGrad, &attrs{i: -1}, r.tan(1), p), r.perRow(dy, target))
+				u := bent(r, r.tan(1), dy, x, rest)
 				if t.l != nil {
 					u = r.add(t, u)
 				}
@@ -94,71 +292,64 @@ func init() {
 			}
 			r.makes(0, t)
 		},
-		samples: []sample{on(f(), f(4, 3), below(3, 4)), on(f(4), f(4, 3), below(3, 4)).with(attrs{i: noReduction})},
+		samples: slopeSamples(arity),
 	})
 }
 
-// reduceRows reduces what each row has, as the op's reduction says.
-func (r *rule) reduceRows(each ref, reduction int) ref {
-	switch reduction {
-	case meanReduction:
-		return r.do1(opMean, nil, each)
-	case sumReduction:
-		return r.do1(opSum, nil, each)
-	default:
-		return each
+// classSamples has weights, the last operand, for the row that takes them.
+func classSamples() []sample {
+	return []sample{
+		on(f(4, 3), below(3, 4), pos(3)), on(f(4, 3), below(3, 4), pos(3)).with(attrs{i: sumReduction}),
+		on(f(2, 4, 3), below(3, 2, 4), pos(3)).with(attrs{i: noReduction, f: [2]float64{0.3}}), on(f(3), below(3), pos(3)),
+		on(f(5, 3), below(3, 5), pos(3)).with(attrs{ints: [3][]int{{1}}, f: [2]float64{0.2}}),
 	}
 }
 
-// perRow is the factor that dy puts on each row, shaped [..., 1].
-func (r *rule) perRow(dy, target ref) ref {
-	if r.at.i == noReduction {
-		return r.reshape(dy, append(append([]int{}, dy.l.Shape...), 1))
+func slopeSamples(arity int) []sample {
+	out := []sample{
+		on(f(), f(4, 3), below(3, 4), pos(3)), on(f(4), f(4, 3), below(3, 4), pos(3)).with(attrs{i: noReduction}),
+		on(f(), f(5, 3), below(3, 5), pos(3)).with(attrs{ints: [3][]int{{1}}, f: [2]float64{0.2}}),
 	}
-	if r.at.i == meanReduction {
-		return r.scale(dy, 1/float64(target.l.N))
+	for i := range out {
+		out[i].in = out[i].in[:arity+1]
 	}
-	return dy
+	return out
 }
 
-func crossEntropy[T float32 | float64](m *machine, dst, x ref, rows, classes int, target []int64) {
-	v := dense[T](x)
-	each := make([]T, rows)
-	kernel.LogSumExp(each, v, rows, classes, 1)
-	for i, t := range target {
-		each[i] -= v[i*classes+int(t)]
-	}
+func init() {
+	crossEntropyRows(opCrossEntropy, opCrossEntropyGrad, "cross_entropy", "-Σ q·log softmax(x), q the target class (logits, targets)", 2, classSamples())
+	crossEntropyRows(opWeightedCrossEntropy, opWeightedCrossEntropyGrad, "weighted_cross_entropy", "-Σ q·log softmax(x), q the target class times its weight (logits, targets, weights)", 3, classSamples())
+	define(opClassMass, op{name: "class_mass", doc: "Σ q of each row of a cross-entropy, over what its mean divides by (targets, weights)", arity: -1, flags: constantOp | engineOnly, cost: costEach(0),
+		params: append(classParams[:3:3], param{name: "classes", kind: pInts, slot: 1}, param{name: "dtype", kind: pDType}),
+		eval: func(m *machine) {
+			c := &classLoss{classes: m.at.ints[1][0], smoothing: m.at.f[0]}
+			c.read(m, 0)
+			dst := m.produce(m.layout(m.at.dtype, m.in[0].l.Shape...))
+			if dst.l.DType == Float32 {
+				massesInto[float32](m, dst, c)
+			} else {
+				massesInto[float64](m, dst, c)
+			}
+		},
+		samples: []sample{on(below(3, 4)).with(attrs{ints: [3][]int{nil, {3}}, dtype: Float64}), on(below(3, 4)).with(attrs{ints: [3][]int{{1}, {3}}, dtype: Float64})},
+	})
+}
+
+func massesInto[T float32 | float64](m *machine, dst ref, c *classLoss) {
+	q := massesOf[T](c, m.at.i)
 	d := dense[T](dst)
-	if m.at.i == noReduction {
-		copy(d, each)
-		return
-	}
-	kernel.Sum(d, each, 1, rows, 1)
-	if m.at.i == meanReduction {
-		d[0] /= T(rows)
-	}
-}
-
-func crossEntropyGrad[T float32 | float64](m *machine, dst, x ref, rows, classes int, target []int64) {
-	dy := dense[T](m.packed(m.in[0]))
-	d := dense[T](dst)
-	kernel.Softmax(d, dense[T](x), rows, classes, 1)
-	for i, t := range target {
-		row := d[i*classes : (i+1)*classes]
-		row[t]--
-		g := dy[0]
-		if m.at.i == noReduction {
-			g = dy[i]
-		} else if m.at.i == meanReduction {
-			g /= T(rows)
+	for i, t := range c.target {
+		d[i] = 0
+		if t >= 0 {
+			d[i] = q.mass(int(t)) / q.divisor
 		}
-		kernel.MulC(row, row, g)
 	}
 }
 
 // CrossEntropy is the mean of -log softmax(x) at the target class: x is
 // logits, [..., classes], and target holds class numbers (int64, [...]). The
-// mean over no rows is NaN.
+// mean over no rows is NaN. It panics with ErrIndex for a number that is no
+// class.
 func (x *Tensor) CrossEntropy(target *Tensor) *Tensor {
 	return apply2(opCrossEntropy, &attrs{i: meanReduction}, x, target)
 }
@@ -171,4 +362,43 @@ func (x *Tensor) CrossEntropySum(target *Tensor) *Tensor {
 // CrossEntropyEach is CrossEntropy of each row, not reduced.
 func (x *Tensor) CrossEntropyEach(target *Tensor) *Tensor {
 	return apply2(opCrossEntropy, &attrs{i: noReduction}, x, target)
+}
+
+// WeightedCrossEntropy is CrossEntropy in which a row counts as much as weight,
+// [classes], says of its target; the mean divides by the sum of those.
+func (x *Tensor) WeightedCrossEntropy(target, weight *Tensor) *Tensor {
+	return apply3(opWeightedCrossEntropy, &attrs{i: meanReduction}, x, target, weight)
+}
+
+// Reduction says what becomes of the losses of single elements or rows.
+type Reduction int
+
+// The reductions.
+const (
+	MeanLoss Reduction = meanReduction
+	SumLoss  Reduction = sumReduction
+	EachLoss Reduction = noReduction // not reduced
+)
+
+// ClassLoss says how a cross-entropy counts.
+type ClassLoss struct {
+	Weight    *Tensor // of each class, [classes]; nil for 1
+	Ignore    []int   // targets whose rows take no part, such as -100
+	Smoothing float64 // how much of each row's weight goes to all classes alike, from 0 to 1
+	Reduction Reduction
+}
+
+// CrossEntropyWith is CrossEntropy with weights, label smoothing and rows that
+// take no part: it compares softmax(x) with q = (1-s)·w_t·onehot(t) +
+// (s/classes)·w, and the mean divides by the sum of w_t over the rows that take
+// part. Where none does the mean is NaN, and its gradient 0.
+func (x *Tensor) CrossEntropyWith(target *Tensor, how ClassLoss) *Tensor {
+	at := &attrs{i: int(how.Reduction), f: [2]float64{how.Smoothing}}
+	if len(how.Ignore) > 0 {
+		at.ints[0] = how.Ignore
+	}
+	if how.Weight == nil {
+		return apply2(opCrossEntropy, at, x, target)
+	}
+	return apply3(opWeightedCrossEntropy, at, x, target, how.Weight)
 }

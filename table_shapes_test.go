@@ -162,10 +162,11 @@ func TestEveryRowHasAMethod(t *testing.T) {
 	// Rows whose method is not simply the row's name, and methods that are
 	// other forms of a row.
 	named := map[string]string{"matmul": "MatMul", "logsumexp": "LogSumExp", "rms_norm": "RMSNorm", "lstm_gates": "LSTMGates", "gru_gates": "GRUGates", "slogdet": "SlogDet", "logaddexp": "LogAddExp", "xlogy": "XLogY", "isnan": "IsNaN",
-		"cumsum": "CumSum", "cumprod": "CumProd", "logcumsumexp": "LogCumSumExp"}
+		"mse": "MSE", "bce_with_logits": "BCEWithLogits", "kl_div": "KLDiv", "cumsum": "CumSum", "cumprod": "CumProd", "logcumsumexp": "LogCumSumExp"}
 	forms := map[string]string{
 		"T": "transpose", "Index": "slice", "CrossEntropySum": "cross_entropy", "CrossEntropyEach": "cross_entropy",
-		"EmbeddingBagSum": "embedding_bag", "SoftplusBeta": "softplus", "SortDescending": "sort", "PadReflect": "pad", "PadReplicate": "pad", "VarOf": "var", "StdOf": "std", "MaxPoolPlaces": "max_pool", "BatchNormWith": "batch_norm",
+		"EmbeddingBagSum": "embedding_bag", "SoftplusBeta": "softplus", "SortDescending": "sort",
+		"MSEWith": "mse", "HuberWith": "huber", "BCEWithLogitsWith": "bce_with_logits", "KLDivWith": "kl_div", "CrossEntropyWith": "cross_entropy", "PadReflect": "pad", "PadReplicate": "pad", "VarOf": "var", "StdOf": "std", "MaxPoolPlaces": "max_pool", "BatchNormWith": "batch_norm",
 	}
 	for _, name := range []string{"sum", "mean", "max", "min", "logsumexp", "prod", "var", "std", "norm"} {
 		forms[camel(name, named)+"Keep"] = name
