@@ -47,7 +47,7 @@ type storeRow struct {
 	size  uint32 // bytes of a small value, shifted past the flags; others know their own
 }
 
-const storeFlagBits = 4
+const storeFlagBits = 5
 
 func (r *storeRow) has(f storeFlag) bool { return r.size&uint32(f) != 0 }
 func (r *storeRow) set(f storeFlag)      { r.size |= uint32(f) }
@@ -61,10 +61,11 @@ const (
 type storeFlag uint8
 
 const (
-	inBuf  storeFlag = 1 << iota // a buffer of the pool: bufs[loc]
-	inLeaf                       // a leaf's own storage: leaves[loc]
-	kept                         // by Keep, or as a root of a sweep
-	letGo                        // a sweep has let it go
+	inBuf    storeFlag = 1 << iota // a buffer of the pool: bufs[loc]
+	inLeaf                         // a leaf's own storage: leaves[loc]
+	kept                           // by Keep, or as a root of a sweep
+	letGo                          // a sweep has let it go
+	returned                       // it came out of a checkpoint, and stays
 )
 
 // slabUnits is the number of 8-byte words in one block of the slab that small

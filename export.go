@@ -46,14 +46,25 @@ func (p *plan) export(events []Event) *sweepRecord {
 		}
 	}
 	left := p.readers()
+	done := make([]bool, len(f.replays))
+	inner := map[int32]bool{}
+	for _, r := range f.replays {
+		for _, sto := range r.inner {
+			inner[sto] = true
+		}
+	}
 	for sto := range t.nStores {
-		if !p.options.retain && left[sto] == 0 && !t.store(sto).has(inLeaf|kept) && !p.isRoot(sto) {
+		if !p.options.retain && left[sto] == 0 && !t.store(sto).has(inLeaf|kept) && !p.isRoot(sto) && !inner[sto] {
 			out.Before = append(out.Before, int(sto))
 		}
 	}
 	for _, d := range f.seq {
 		n := f.ids[d]
 		step := record.Step{Node: int(n)}
+		if k := t.segmentOf(n); k >= 0 && k < len(done) && !done[k] {
+			done[k] = true
+			p.exportReplay(&step, &f.replays[k], left)
+		}
 		out.Sequence = append(out.Sequence, int(n))
 		k, nIn := t.insOf(n)
 		op := t.opOf(n)
@@ -92,6 +103,25 @@ func (p *plan) export(events []Event) *sweepRecord {
 	return r
 }
 
+// exportReplay says what a visit replays first, and what that lets go.
+func (p *plan) exportReplay(step *record.Step, r *plannedReplay, left []int32) {
+	step.Replays = r.nodes
+	if p.options.retain {
+		return
+	}
+	for _, sto := range r.inner {
+		if left[sto] == 0 && !p.t.store(sto).has(kept|returned) {
+			step.Frees = append(step.Frees, int(sto))
+		}
+	}
+	for _, sto := range r.fed {
+		left[sto]--
+		if left[sto] == 0 && !p.t.store(sto).has(inLeaf|kept) && !p.isRoot(sto) {
+			step.Frees = append(step.Frees, int(sto))
+		}
+	}
+}
+
 // admitEarly takes the parked ranks whose turn has come out of the list.
 func admitEarly(ranks []int32, next *int32) []int32 {
 	for k := 0; k < len(ranks); {
@@ -114,6 +144,18 @@ func (p *plan) readers() []int32 {
 	left := make([]int32, t.nStores)
 	for _, n := range p.full.ids {
 		t.eachHold(n, func(sto int32) { left[sto]++ })
+	}
+	for k := range p.full.replays {
+		g := &t.segments[k]
+		visited := false
+		for n := g.from; n < min(g.to, p.top); n++ {
+			visited = visited || p.nodes[n]
+		}
+		if visited {
+			for _, sto := range p.full.replays[k].fed {
+				left[sto]++
+			}
+		}
 	}
 	return left
 }

@@ -75,12 +75,19 @@ func (t *Tape) Forward(seeds []Seed, opts ...SweepOption) (out *Tangents, err er
 	if err := p.checkVersions("Forward"); err != nil {
 		return nil, err
 	}
+	if err := p.checkSegments("Forward"); err != nil {
+		return nil, err
+	}
+	s.p.options.retain = true // a forward sweep lets nothing go
 	for n := range p.top {
 		if !p.nodes[n] {
 			continue
 		}
 		if err := s.cancelled(); err != nil {
 			return nil, err
+		}
+		if len(t.segments) > 0 {
+			s.replay(w, n)
 		}
 		out.visit(w, n)
 		s.done++
@@ -99,6 +106,7 @@ func (t *Tape) Forward(seeds []Seed, opts ...SweepOption) (out *Tangents, err er
 			}
 		}
 	}
+	s.endReplays()
 	t.open = false
 	return out, nil
 }

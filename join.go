@@ -11,7 +11,7 @@ func hashPointer[T any](p *T) uintptr {
 // it is on none.
 func (t *Tape) idOf(x *Tensor, op string) int32 {
 	if x.tape == t {
-		if x.epoch != t.epoch || t.swept != "" {
+		if x.epoch != t.epoch || t.swept != "" || len(t.segments) > 0 {
 			t.mustHave(x, op)
 		}
 		return x.id

@@ -46,12 +46,13 @@ const (
 
 // fullPlan is what orders other than reverse tape order, and workers, need.
 type fullPlan struct {
-	ids    []int32 // node ids that are visited, ascending
-	dense  []int32 // by node id, its index in ids
-	graph  *order.Graph
-	seq    []int32 // indices into ids, in planned order
-	ranks  []int32 // by position in the operand column: the turn of the contribution
-	totals []int32 // by value: how many contributions its gradient has
+	ids     []int32 // node ids that are visited, ascending
+	dense   []int32 // by node id, its index in ids
+	graph   *order.Graph
+	seq     []int32         // indices into ids, in planned order
+	ranks   []int32         // by position in the operand column: the turn of the contribution
+	totals  []int32         // by value: how many contributions its gradient has
+	replays []plannedReplay // by segment
 }
 
 // sweepMemory is reused from sweep to sweep.
@@ -91,6 +92,9 @@ func (t *Tape) newPlan(opName string, roots []Root, o sweepOptions) (*plan, erro
 	p.markNeeded()
 	p.markReached()
 	if err := p.checkVersions(opName); err != nil {
+		return nil, err
+	}
+	if err := p.checkSegments(opName); err != nil {
 		return nil, err
 	}
 	if o.order.kind != "" || o.workers > 1 || o.trace {

@@ -40,6 +40,7 @@ func (p *plan) fill(opName string) error {
 			}
 		}
 	}
+	f.replays = p.planReplays()
 	g, err := order.New(len(f.ids), edges)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func (s *sweep) letGoUnread(w *worker) {
 		}
 	}
 	for sto := range t.nStores {
-		if r := t.store(sto); r.holds == 0 && !r.has(inLeaf|kept|letGo) {
+		if r := t.store(sto); r.holds == 0 && !r.has(inLeaf|kept|letGo) && !t.replays(sto) {
 			s.letGo(w, -1, sto)
 		}
 	}
@@ -57,7 +57,7 @@ func (s *sweep) letGo(w *worker, n, sto int32) {
 	t := s.t
 	r := t.store(sto)
 	r.set(letGo)
-	if r.has(inBuf) {
+	if r.has(inBuf) && t.bufs[r.loc] != nil {
 		w.pool.Release(t.bufs[r.loc])
 		t.bufs[r.loc] = nil
 	}

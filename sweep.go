@@ -138,6 +138,7 @@ func (s *sweep) run(roots []Root) (grads *Grads, err error) {
 		t.swept = s.opName
 		t.sweptBy = callers(t.sweptBy)
 		t.broken = true
+		s.forgetSegments()
 		s.letGoUnread(w)
 	}
 	for i, r := range p.roots {
@@ -166,6 +167,7 @@ func (s *sweep) run(roots []Root) (grads *Grads, err error) {
 	}
 	s.cost += w.counter().madds - before
 	grads = s.collect(w)
+	s.endReplays()
 	if p.options.trace {
 		t.last = s.remember()
 	}
@@ -210,6 +212,9 @@ func (s *sweep) step(w *worker, n int32) error {
 // load prepares a worker to visit a node: what it wants and the cotangents of
 // its outputs.
 func (s *sweep) load(w *worker, n int32) {
+	if len(s.t.segments) > 0 {
+		s.replay(w, n)
+	}
 	w.set(n)
 	for i := range w.wants {
 		w.wants[i] = s.p.wants(w.op, i, w.value(i))

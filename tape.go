@@ -31,6 +31,9 @@ type Tape struct {
 	atIDs  []int32 // by opcode, the attributes used last
 
 	names    map[int32]string
+	segments []segment                         // checkpoints, in tape order
+	inside   bool                              // one is being recorded
+	again    machine                           // replays
 	hooks    map[int32][]func(*Tensor) *Tensor // by value; nil when there are none
 	scopes   []scopeEntry
 	scopeIDs map[scopeEntry]int32
@@ -142,6 +145,7 @@ func (t *Tape) clear() {
 	clear(t.joined)
 	clear(t.names)
 	t.hooks = nil
+	t.segments, t.inside = t.segments[:0], false
 	clear(t.recent[:])
 	clear(t.layIDs[:])
 	for i := range t.atIDs {
@@ -261,6 +265,11 @@ func (t *Tape) mustOwnFor(x *Tensor, op string) {
 // mustHave throws unless the tensor's value is still there.
 func (t *Tape) mustHave(x *Tensor, op string) {
 	t.mustOwnFor(x, op)
+	if len(t.segments) > 0 && t.dropped(t.storeOf(x.id)) {
+		e := fail(ErrReleased, op, "return it from the function that Checkpoint runs", "the value of %s was dropped by Checkpoint", t.label(x.id))
+		e.Tensor = t.label(x.id)
+		throw(e)
+	}
 	if t.gone(x.id) {
 		e := fail(ErrReleased, op, "call Keep on it when it is made, or sweep with Retain",
 			"the value of %s is gone: no rule needed it any more, and %s let it go", t.label(x.id), t.sweptText())

@@ -138,7 +138,8 @@ func (t *Tape) verifyStores() {
 			must(int(r.loc) < len(t.bufs) && !owned[r.loc], "storage %d has no buffer of its own", int(s))
 			owned[r.loc] = true
 			b := t.bufs[r.loc]
-			must((b == nil) == gone, "storage %d and its buffer disagree on whether it was let go", int(s))
+			must(b == nil || !gone, "storage %d and its buffer disagree on whether it was let go", int(s))
+			must(b != nil || gone || t.inSegment(s), "storage %d and its buffer disagree on whether it was let go", int(s))
 			must(b == nil || b.Bytes() >= t.sizes[r.loc], "the buffer of storage %d is too small", int(s))
 		case r.has(inLeaf):
 			must(int(r.loc) < len(t.leaves) && t.leaves[r.loc].sto == s, "storage %d belongs to no leaf", int(s))
@@ -163,6 +164,13 @@ func (t *Tape) verifyHolds() {
 	want := make([]int32, t.nStores)
 	for n := range t.nNodes {
 		t.eachHold(n, func(sto int32) { want[sto]++ })
+	}
+	for i := range t.segments {
+		if g := &t.segments[i]; !g.spent {
+			for _, sto := range g.fed {
+				want[sto]++
+			}
+		}
 	}
 	for s, w := range want {
 		h := t.store(int32(s)).holds

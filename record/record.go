@@ -148,6 +148,9 @@ type Sweep struct {
 // Step is what the plan says about one visit.
 type Step struct {
 	Node int `json:"node"`
+	// Replays lists the nodes of a checkpoint that compute their values again
+	// before the visit, because it is the first to one of them.
+	Replays []int `json:"replays,omitempty"`
 	// Gives lists the contributions that the visit hands out, by operand slot.
 	Gives []Give `json:"gives,omitempty"`
 	// Frees lists the storages whose last reader this visit is.
@@ -179,6 +182,7 @@ const (
 	Parked       EventKind = "park"    // a contribution came before its turn
 	Freed        EventKind = "free"    // a storage was let go
 	GradReleased EventKind = "release" // a gradient was consumed and let go
+	Replayed     EventKind = "replay"  // a node of a checkpoint computed its values again
 )
 
 // Event is one thing that a sweep did. Fields that do not apply are -1.

@@ -174,7 +174,7 @@ func (v *validator) events(s *Sweep) error {
 		e := &s.Events[i]
 		place := fmt.Sprintf("sweep.events[%d]", i)
 		switch e.Kind {
-		case Seeded, Visited, Added, Parked, Freed, GradReleased:
+		case Seeded, Visited, Added, Parked, Freed, GradReleased, Replayed:
 		default:
 			return bad(place+".kind", "%.40q is not a kind of event", e.Kind)
 		}
