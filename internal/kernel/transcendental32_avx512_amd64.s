@@ -12,31 +12,34 @@ TEXT ·expSubF32AVX512(SB), NOSPLIT, $0-28
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS xc43a8000<>+0(SB), Z0
 	VBROADCASTSS x4431c000<>+0(SB), Z0
+	VPXORD       Z1, Z1, Z1
 	VBROADCASTSS xc2d00000<>+0(SB), Z0
-	VBROADCASTSS x42b20000<>+0(SB), Z1
-	VBROADCASTSS c+24(FP), Z2
+	VBROADCASTSS x42b20000<>+0(SB), Z6
+	VBROADCASTSS c+24(FP), Z7
 
 loop1:
 	CMPQ              DX, $0x00000010
 	JL                next2
-	VMOVUPS           (CX), Z3
-	VSUBPS            Z2, Z3, Z3
-	VMAXPS            Z3, Z0, Z3
-	VMINPS            Z3, Z1, Z3
-	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z3, Z4
-	VRNDSCALEPS       $0x08, Z4, Z4
-	VMOVAPS           Z3, Z3
-	VFNMADD231PS.BCST x3f317218<>+0(SB), Z4, Z3
-	VFNMADD231PS.BCST xb102e308<>+0(SB), Z4, Z3
-	VBROADCASTSS      x3ab688be<>+0(SB), Z5
-	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z3, Z5
-	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z3, Z5
-	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z3, Z5
-	VFMADD213PS.BCST  x3f000000<>+0(SB), Z3, Z5
-	VMULPS            Z3, Z3, Z6
-	VFMADD213PS       Z3, Z6, Z5
-	VADDPS.BCST       x3f800000<>+0(SB), Z5, Z3
-	VSCALEFPS         Z4, Z3, Z3
+	VMOVUPS           (CX), Z8
+	VSUBPS            Z7, Z8, Z8
+	VCMPPS            $0x11, Z0, Z8, K1
+	VMINPS            Z8, Z6, Z8
+	VBLENDMPS         Z1, Z8, K1, Z2
+	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z2, Z8
+	VRNDSCALEPS       $0x08, Z8, Z8
+	VMOVAPS           Z2, Z9
+	VFNMADD231PS.BCST x3f317218<>+0(SB), Z8, Z9
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z8, Z9
+	VBROADCASTSS      x3ab688be<>+0(SB), Z10
+	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z9, Z10
+	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z9, Z10
+	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z9, Z10
+	VFMADD213PS.BCST  x3f000000<>+0(SB), Z9, Z10
+	VMULPS            Z9, Z9, Z11
+	VFMADD213PS       Z9, Z11, Z10
+	VADDPS.BCST       x3f800000<>+0(SB), Z10, Z9
+	VSCALEFPS         Z8, Z9, Z8
+	VBLENDMPS         Z1, Z8, K1, Z3
 	VMOVUPS           Z3, (AX)
 	ADDQ              $0x00000040, AX
 	ADDQ              $0x00000040, CX
@@ -49,25 +52,27 @@ next2:
 	MOVL              $0xffffffff, BX
 	BZHIL             DX, BX, BX
 	KMOVW             BX, K1
-	VMOVUPS.Z         (CX), K1, Z3
-	VSUBPS            Z2, Z3, Z2
-	VMAXPS            Z2, Z0, Z0
-	VMINPS            Z0, Z1, Z0
-	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z0, Z1
-	VRNDSCALEPS       $0x08, Z1, Z1
-	VMOVAPS           Z0, Z0
-	VFNMADD231PS.BCST x3f317218<>+0(SB), Z1, Z0
-	VFNMADD231PS.BCST xb102e308<>+0(SB), Z1, Z0
-	VBROADCASTSS      x3ab688be<>+0(SB), Z2
-	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z0, Z2
-	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z0, Z2
-	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z0, Z2
-	VFMADD213PS.BCST  x3f000000<>+0(SB), Z0, Z2
-	VMULPS            Z0, Z0, Z3
-	VFMADD213PS       Z0, Z3, Z2
-	VADDPS.BCST       x3f800000<>+0(SB), Z2, Z0
-	VSCALEFPS         Z1, Z0, Z0
-	VMOVUPS           Z0, K1, (AX)
+	VMOVUPS.Z         (CX), K1, Z2
+	VSUBPS            Z7, Z2, Z2
+	VCMPPS            $0x11, Z0, Z2, K2
+	VMINPS            Z2, Z6, Z0
+	VBLENDMPS         Z1, Z0, K2, Z4
+	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z4, Z0
+	VRNDSCALEPS       $0x08, Z0, Z0
+	VMOVAPS           Z4, Z2
+	VFNMADD231PS.BCST x3f317218<>+0(SB), Z0, Z2
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z0, Z2
+	VBROADCASTSS      x3ab688be<>+0(SB), Z3
+	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  x3f000000<>+0(SB), Z2, Z3
+	VMULPS            Z2, Z2, Z4
+	VFMADD213PS       Z2, Z4, Z3
+	VADDPS.BCST       x3f800000<>+0(SB), Z3, Z2
+	VSCALEFPS         Z0, Z2, Z0
+	VBLENDMPS         Z1, Z0, K2, Z5
+	VMOVUPS           Z5, K1, (AX)
 
 end3:
 	VZEROUPPER
@@ -118,39 +123,42 @@ TEXT ·expF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSS xc43a8000<>+0(SB), Z0
-	VBROADCASTSS x4431c000<>+0(SB), Z0
-	VBROADCASTSS xc2d00000<>+0(SB), Z0
-	VBROADCASTSS x42b20000<>+0(SB), Z1
-	VBROADCASTSS x3f800000<>+0(SB), Z2
+	VBROADCASTSS x3f800000<>+0(SB), Z0
+	VBROADCASTSS xc43a8000<>+0(SB), Z1
+	VBROADCASTSS x4431c000<>+0(SB), Z1
+	VPXORD       Z2, Z2, Z2
+	VBROADCASTSS xc2d00000<>+0(SB), Z1
+	VBROADCASTSS x42b20000<>+0(SB), Z7
 
 loop4:
 	CMPQ              DX, $0x00000010
 	JL                next5
-	VMOVUPS           (CX), Z3
-	VMAXPS            Z3, Z0, Z3
-	VMINPS            Z3, Z1, Z3
-	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z3, Z4
-	VRNDSCALEPS       $0x08, Z4, Z4
-	VFNMADD231PS.BCST x3f317218<>+0(SB), Z4, Z3
-	VMOVAPS           Z3, Z5
-	VFNMADD231PS.BCST xb102e308<>+0(SB), Z4, Z5
-	VSUBPS            Z5, Z3, Z3
-	VFNMADD231PS.BCST xb102e308<>+0(SB), Z4, Z3
-	VADDPS            Z2, Z5, Z6
-	VSUBPS            Z2, Z6, Z7
-	VSUBPS            Z7, Z5, Z7
-	VADDPS            Z7, Z3, Z3
-	VBROADCASTSS      x3ab688be<>+0(SB), Z7
-	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z5, Z7
-	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z5, Z7
-	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z5, Z7
-	VFMADD213PS.BCST  x3f000000<>+0(SB), Z5, Z7
-	VMULPS            Z5, Z5, Z5
-	VFMADD213PS       Z3, Z5, Z7
-	VADDPS            Z7, Z6, Z3
-	VSCALEFPS         Z4, Z3, Z3
-	VMOVUPS           Z3, (AX)
+	VMOVUPS           (CX), Z8
+	VCMPPS            $0x11, Z1, Z8, K1
+	VMINPS            Z8, Z7, Z8
+	VBLENDMPS         Z2, Z8, K1, Z3
+	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z3, Z8
+	VRNDSCALEPS       $0x08, Z8, Z8
+	VFNMADD231PS.BCST x3f317218<>+0(SB), Z8, Z3
+	VMOVAPS           Z3, Z9
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z8, Z9
+	VSUBPS            Z9, Z3, Z10
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z8, Z10
+	VADDPS            Z0, Z9, Z11
+	VSUBPS            Z0, Z11, Z12
+	VSUBPS            Z12, Z9, Z12
+	VADDPS            Z12, Z10, Z10
+	VBROADCASTSS      x3ab688be<>+0(SB), Z12
+	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z9, Z12
+	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z9, Z12
+	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z9, Z12
+	VFMADD213PS.BCST  x3f000000<>+0(SB), Z9, Z12
+	VMULPS            Z9, Z9, Z9
+	VFMADD213PS       Z10, Z9, Z12
+	VADDPS            Z12, Z11, Z9
+	VSCALEFPS         Z8, Z9, Z8
+	VBLENDMPS         Z2, Z8, K1, Z4
+	VMOVUPS           Z4, (AX)
 	ADDQ              $0x00000040, AX
 	ADDQ              $0x00000040, CX
 	SUBQ              $0x00000010, DX
@@ -163,29 +171,31 @@ next5:
 	BZHIL             DX, BX, BX
 	KMOVW             BX, K1
 	VMOVUPS.Z         (CX), K1, Z3
-	VMAXPS            Z3, Z0, Z0
-	VMINPS            Z0, Z1, Z0
-	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z0, Z1
+	VCMPPS            $0x11, Z1, Z3, K2
+	VMINPS            Z3, Z7, Z1
+	VBLENDMPS         Z2, Z1, K2, Z5
+	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z5, Z1
 	VRNDSCALEPS       $0x08, Z1, Z1
-	VFNMADD231PS.BCST x3f317218<>+0(SB), Z1, Z0
-	VMOVAPS           Z0, Z3
+	VFNMADD231PS.BCST x3f317218<>+0(SB), Z1, Z5
+	VMOVAPS           Z5, Z3
 	VFNMADD231PS.BCST xb102e308<>+0(SB), Z1, Z3
-	VSUBPS            Z3, Z0, Z0
-	VFNMADD231PS.BCST xb102e308<>+0(SB), Z1, Z0
-	VADDPS            Z2, Z3, Z4
-	VSUBPS            Z2, Z4, Z2
-	VSUBPS            Z2, Z3, Z2
-	VADDPS            Z2, Z0, Z0
-	VBROADCASTSS      x3ab688be<>+0(SB), Z2
-	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z3, Z2
-	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z3, Z2
-	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z3, Z2
-	VFMADD213PS.BCST  x3f000000<>+0(SB), Z3, Z2
+	VSUBPS            Z3, Z5, Z4
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z1, Z4
+	VADDPS            Z0, Z3, Z5
+	VSUBPS            Z0, Z5, Z0
+	VSUBPS            Z0, Z3, Z0
+	VADDPS            Z0, Z4, Z0
+	VBROADCASTSS      x3ab688be<>+0(SB), Z4
+	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  x3f000000<>+0(SB), Z3, Z4
 	VMULPS            Z3, Z3, Z3
-	VFMADD213PS       Z0, Z3, Z2
-	VADDPS            Z2, Z4, Z0
+	VFMADD213PS       Z0, Z3, Z4
+	VADDPS            Z4, Z5, Z0
 	VSCALEFPS         Z1, Z0, Z0
-	VMOVUPS           Z0, K1, (AX)
+	VBLENDMPS         Z2, Z0, K2, Z6
+	VMOVUPS           Z6, K1, (AX)
 
 end6:
 	VZEROUPPER
@@ -442,53 +452,56 @@ TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSS xc43a8000<>+0(SB), Z0
-	VBROADCASTSS x4431c000<>+0(SB), Z0
-	VBROADCASTSS xc2d00000<>+0(SB), Z0
-	VBROADCASTSS x42b20000<>+0(SB), Z4
-	VBROADCASTSS x3f800000<>+0(SB), Z5
-	VBROADCASTSS x3f800000<>+0(SB), Z6
-	VPXORD       Z1, Z1, Z1
+	VBROADCASTSS x3f800000<>+0(SB), Z0
+	VBROADCASTSS xc43a8000<>+0(SB), Z1
+	VBROADCASTSS x4431c000<>+0(SB), Z1
+	VPXORD       Z2, Z2, Z2
+	VBROADCASTSS xc2d00000<>+0(SB), Z1
+	VBROADCASTSS x42b20000<>+0(SB), Z10
+	VBROADCASTSS x3f800000<>+0(SB), Z11
+	VPXORD       Z3, Z3, Z3
 
 loop13:
 	CMPQ              DX, $0x00000010
 	JL                next14
-	VMOVUPS           (CX), Z7
-	VORPS.BCST        x80000000<>+0(SB), Z7, Z8
-	VMAXPS            Z8, Z0, Z8
-	VMINPS            Z8, Z4, Z8
-	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z8, Z9
-	VRNDSCALEPS       $0x08, Z9, Z9
-	VFNMADD231PS.BCST x3f317218<>+0(SB), Z9, Z8
-	VMOVAPS           Z8, Z10
-	VFNMADD231PS.BCST xb102e308<>+0(SB), Z9, Z10
-	VSUBPS            Z10, Z8, Z8
-	VFNMADD231PS.BCST xb102e308<>+0(SB), Z9, Z8
-	VADDPS            Z5, Z10, Z11
-	VSUBPS            Z5, Z11, Z12
-	VSUBPS            Z12, Z10, Z12
-	VADDPS            Z12, Z8, Z8
-	VBROADCASTSS      x3ab688be<>+0(SB), Z12
-	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z10, Z12
-	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z10, Z12
-	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z10, Z12
-	VFMADD213PS.BCST  x3f000000<>+0(SB), Z10, Z12
-	VMULPS            Z10, Z10, Z10
-	VFMADD213PS       Z8, Z10, Z12
-	VADDPS            Z12, Z11, Z8
-	VSCALEFPS         Z9, Z8, Z8
-	VCMPPS            $0x11, Z1, Z7, K1
-	VBLENDMPS         Z8, Z6, K1, Z2
-	VADDPS            Z6, Z8, Z7
-	VSUBPS            Z6, Z7, Z9
-	VSUBPS            Z9, Z8, Z8
-	VRCP14PS          Z7, Z9
-	VMULPS            Z9, Z2, Z10
-	VMOVAPS           Z2, Z11
-	VFNMADD231PS      Z7, Z10, Z11
-	VFNMADD231PS      Z8, Z10, Z11
-	VFMADD231PS       Z9, Z11, Z10
-	VMOVUPS           Z10, (AX)
+	VMOVUPS           (CX), Z12
+	VORPS.BCST        x80000000<>+0(SB), Z12, Z13
+	VCMPPS            $0x11, Z1, Z13, K1
+	VMINPS            Z13, Z10, Z13
+	VBLENDMPS         Z2, Z13, K1, Z4
+	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z4, Z13
+	VRNDSCALEPS       $0x08, Z13, Z13
+	VFNMADD231PS.BCST x3f317218<>+0(SB), Z13, Z4
+	VMOVAPS           Z4, Z14
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z13, Z14
+	VSUBPS            Z14, Z4, Z15
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z13, Z15
+	VADDPS            Z0, Z14, Z16
+	VSUBPS            Z0, Z16, Z17
+	VSUBPS            Z17, Z14, Z17
+	VADDPS            Z17, Z15, Z15
+	VBROADCASTSS      x3ab688be<>+0(SB), Z17
+	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z14, Z17
+	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z14, Z17
+	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z14, Z17
+	VFMADD213PS.BCST  x3f000000<>+0(SB), Z14, Z17
+	VMULPS            Z14, Z14, Z14
+	VFMADD213PS       Z15, Z14, Z17
+	VADDPS            Z17, Z16, Z14
+	VSCALEFPS         Z13, Z14, Z13
+	VBLENDMPS         Z2, Z13, K1, Z5
+	VCMPPS            $0x11, Z3, Z12, K1
+	VBLENDMPS         Z5, Z11, K1, Z6
+	VADDPS            Z11, Z5, Z12
+	VSUBPS            Z11, Z12, Z13
+	VSUBPS            Z13, Z5, Z13
+	VRCP14PS          Z12, Z14
+	VMULPS            Z14, Z6, Z15
+	VMOVAPS           Z6, Z16
+	VFNMADD231PS      Z12, Z15, Z16
+	VFNMADD231PS      Z13, Z15, Z16
+	VFMADD231PS       Z14, Z16, Z15
+	VMOVUPS           Z15, (AX)
 	ADDQ              $0x00000040, AX
 	ADDQ              $0x00000040, CX
 	SUBQ              $0x00000010, DX
@@ -500,42 +513,44 @@ next14:
 	MOVL              $0xffffffff, BX
 	BZHIL             DX, BX, BX
 	KMOVW             BX, K1
-	VMOVUPS.Z         (CX), K1, Z2
-	VORPS.BCST        x80000000<>+0(SB), Z2, Z7
-	VMAXPS            Z7, Z0, Z0
-	VMINPS            Z0, Z4, Z0
-	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z0, Z4
-	VRNDSCALEPS       $0x08, Z4, Z4
-	VFNMADD231PS.BCST x3f317218<>+0(SB), Z4, Z0
-	VMOVAPS           Z0, Z7
-	VFNMADD231PS.BCST xb102e308<>+0(SB), Z4, Z7
-	VSUBPS            Z7, Z0, Z0
-	VFNMADD231PS.BCST xb102e308<>+0(SB), Z4, Z0
-	VADDPS            Z5, Z7, Z8
-	VSUBPS            Z5, Z8, Z5
-	VSUBPS            Z5, Z7, Z5
-	VADDPS            Z5, Z0, Z0
-	VBROADCASTSS      x3ab688be<>+0(SB), Z5
-	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z7, Z5
-	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z7, Z5
-	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z7, Z5
-	VFMADD213PS.BCST  x3f000000<>+0(SB), Z7, Z5
-	VMULPS            Z7, Z7, Z7
-	VFMADD213PS       Z0, Z7, Z5
-	VADDPS            Z5, Z8, Z0
-	VSCALEFPS         Z4, Z0, Z0
-	VCMPPS            $0x11, Z1, Z2, K2
-	VBLENDMPS         Z0, Z6, K2, Z3
-	VADDPS            Z6, Z0, Z1
-	VSUBPS            Z6, Z1, Z2
-	VSUBPS            Z2, Z0, Z0
-	VRCP14PS          Z1, Z2
-	VMULPS            Z2, Z3, Z4
-	VMOVAPS           Z3, Z3
-	VFNMADD231PS      Z1, Z4, Z3
-	VFNMADD231PS      Z0, Z4, Z3
-	VFMADD231PS       Z2, Z3, Z4
-	VMOVUPS           Z4, K1, (AX)
+	VMOVUPS.Z         (CX), K1, Z4
+	VORPS.BCST        x80000000<>+0(SB), Z4, Z5
+	VCMPPS            $0x11, Z1, Z5, K2
+	VMINPS            Z5, Z10, Z1
+	VBLENDMPS         Z2, Z1, K2, Z7
+	VMULPS.BCST       x3fb8aa3b<>+0(SB), Z7, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VFNMADD231PS.BCST x3f317218<>+0(SB), Z1, Z7
+	VMOVAPS           Z7, Z5
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z1, Z5
+	VSUBPS            Z5, Z7, Z6
+	VFNMADD231PS.BCST xb102e308<>+0(SB), Z1, Z6
+	VADDPS            Z0, Z5, Z7
+	VSUBPS            Z0, Z7, Z0
+	VSUBPS            Z0, Z5, Z0
+	VADDPS            Z0, Z6, Z0
+	VBROADCASTSS      x3ab688be<>+0(SB), Z6
+	VFMADD213PS.BCST  x3c0905f1<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  x3d2aaa8c<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  x3e2aaa6e<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  x3f000000<>+0(SB), Z5, Z6
+	VMULPS            Z5, Z5, Z5
+	VFMADD213PS       Z0, Z5, Z6
+	VADDPS            Z6, Z7, Z0
+	VSCALEFPS         Z1, Z0, Z0
+	VBLENDMPS         Z2, Z0, K2, Z8
+	VCMPPS            $0x11, Z3, Z4, K2
+	VBLENDMPS         Z8, Z11, K2, Z9
+	VADDPS            Z11, Z8, Z0
+	VSUBPS            Z11, Z0, Z1
+	VSUBPS            Z1, Z8, Z1
+	VRCP14PS          Z0, Z2
+	VMULPS            Z2, Z9, Z3
+	VMOVAPS           Z9, Z4
+	VFNMADD231PS      Z0, Z3, Z4
+	VFNMADD231PS      Z1, Z3, Z4
+	VFMADD231PS       Z2, Z4, Z3
+	VMOVUPS           Z3, K1, (AX)
 
 end15:
 	VZEROUPPER

@@ -78,24 +78,27 @@ func (e *emitter) scale(p, n reg.VecVirtual) reg.VecVirtual {
 	return e.mul(e.mul(p, e.powerOfTwo(h)), e.powerOfTwo(e.sub(n, h)))
 }
 
-// expBounds limits x to where the exponential function is neither 0 nor
-// infinite, and a little more. The bounds come first in a comparison, so that
-// NaN passes.
-func (e *emitter) expBounds() func(x reg.VecVirtual) reg.VecVirtual {
-	low, high := e.load(e.c(-746)), e.load(e.c(711))
+// expWithin computes the exponential function by within, for an x that is
+// limited to where it is finite and above nothing. Below, where masks of -Inf
+// lie, it is 0 by choice: to underflow there costs ten times the whole. The
+// bounds come first in a comparison, so that NaN passes.
+func (e *emitter) expWithin(within func(x reg.VecVirtual) reg.VecVirtual) func(x reg.VecVirtual) reg.VecVirtual {
+	low, high, zero := e.load(e.c(-746)), e.load(e.c(711)), e.zero()
 	if e.bits == 32 {
 		low, high = e.load(e.c(-104)), e.load(e.c(89))
 	}
-	return func(x reg.VecVirtual) reg.VecVirtual { return e.smaller(high, e.larger(low, x)) }
+	return func(x reg.VecVirtual) reg.VecVirtual {
+		nothing := e.compare(less, x, low)
+		return e.choose(nothing, zero, within(e.choose(nothing, zero, e.smaller(high, x))))
+	}
 }
 
 // expOf makes the exponential function, within an ulp.
 func (e *emitter) expOf(coefs []float64) func(x reg.VecVirtual) reg.VecVirtual {
-	bounded := e.expBounds()
-	return func(x reg.VecVirtual) reg.VecVirtual {
-		n, p := e.expm1Parts(bounded(x), coefs)
+	return e.expWithin(func(x reg.VecVirtual) reg.VecVirtual {
+		n, p := e.expm1Parts(x, coefs)
 		return e.scale(e.add(p, e.c(1)), n)
-	}
+	})
 }
 
 func expBody(e *emitter) func([]reg.VecVirtual) reg.VecVirtual {
@@ -106,10 +109,9 @@ func expBody(e *emitter) func([]reg.VecVirtual) reg.VecVirtual {
 // exponential is expOf with the rounding errors of r and of 1 + r carried along,
 // and so nearly rounded once.
 func (e *emitter) exponential() func(x reg.VecVirtual) reg.VecVirtual {
-	bounded, one := e.expBounds(), e.load(e.c(1))
+	one := e.load(e.c(1))
 	hi, lo := e.ln2()
-	return func(x reg.VecVirtual) reg.VecVirtual {
-		v := bounded(x)
+	return e.expWithin(func(v reg.VecVirtual) reg.VecVirtual {
 		n := e.round(e.mul(v, e.c(math.Log2E)))
 		e.deplete(v, n, e.c(hi)) // exactly
 		r := e.copy(v)
@@ -121,7 +123,7 @@ func (e *emitter) exponential() func(x reg.VecVirtual) reg.VecVirtual {
 		p := e.poly(r, exponent[e.bits]...)
 		e.fma(p, e.mul(r, r), rest)
 		return e.scale(e.add(sum, p), n)
-	}
+	})
 }
 
 // reciprocal is 1/d for a d far from the ends of the range, good to 2^-14 or
