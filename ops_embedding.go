@@ -30,6 +30,21 @@ func (m *machine) tableOf(i int) ref {
 func init() {
 	define(opEmbedding, op{name: "embedding", doc: "rows of a table, by an index of any rank", formula: "d(table) = rows of dy, added up by index (row-sparse)", arity: 2, flags: linear,
 		nograd: readsIn(1), reads: readsIn(1), cost: costEach(1),
+		params: []param{{name: "padding_idx", kind: pInts, optional: true, def: "none"}},
+		prepare: func(m *machine) {
+			pad := m.at.ints[0]
+			if pad == nil {
+				return
+			}
+			n := 0
+			if shape := m.in[0].l.Shape; len(shape) > 0 {
+				n = shape[0]
+			}
+			if len(pad) != 1 || pad[0] < -n || pad[0] >= n {
+				throw(fail(ErrIndex, m.op.name, "name one row of the table; negative ones count from the end", "padding row %s of %d", intsText(pad), n))
+			}
+			m.at.ints[0] = []int{(pad[0] + n) % n}
+		},
 		eval: func(m *machine) {
 			x := m.tableOf(0)
 			m.floats(x)
@@ -48,8 +63,24 @@ func init() {
 				n *= d
 			}
 			dy := r.reshape(r.dout(0), append([]int{n}, r.shapeIn(0)[1:]...))
-			rows := r.do2(opRowsSum, nil, dy, r.reshape(index, []int{n}))
+			index = r.reshape(index, []int{n})
+			if pad := r.at.ints[0]; pad != nil {
+				dy, index = r.withoutRow(dy, index, pad[0])
+			}
+			rows := r.do2(opRowsSum, nil, dy, index)
 			r.giveRows(0, rows, r.second())
+		},
+		tangent: func(r *rule) {
+			t := r.do2(opEmbedding, nil, r.tan(0), r.in(1))
+			if pad := r.at.ints[0]; pad != nil {
+				index := r.in(1)
+				shape := append([]int{}, index.l.Shape...)
+				for range len(t.l.Shape) - len(shape) {
+					shape = append(shape, 1)
+				}
+				t = r.zeroWhere(r.reshape(r.isRow(index, pad[0]), shape), t)
+			}
+			r.makes(0, t)
 		},
 		samples: []sample{on(f(5, 3), below(5, 4)), on(f(5, 3), below(5, 2, 3)), on(f(5), below(5, 4)), on(f(5, 3), below(5, 0))},
 	})
@@ -151,6 +182,23 @@ func init() {
 		grad:    func(r *rule) { r.give(1, r.do2(opTake, nil, r.dout(0), r.in(0))) },
 		samples: []sample{on(offsets(0, 1), f(1, 2)).with(attrs{ints: [3][]int{{4, 2}}})},
 	})
+}
+
+// isRow is where an index names a row.
+func (r *rule) isRow(index ref, row int) ref {
+	return r.do2(opEq, nil, index, r.constant(New([]int64{int64(row)}, []int{}...)))
+}
+
+// withoutRow leaves out the rows of dy whose index is the padding row.
+func (r *rule) withoutRow(dy, index ref, row int) (ref, ref) {
+	keep := r.do1(opNot, nil, r.isRow(index, row))
+	mask := append([]int{index.l.N}, dy.l.Shape[1:]...)
+	for i := range mask[1:] {
+		mask[i+1] = 1
+	}
+	kept := r.do2(opMaskedSelect, nil, index, keep)
+	shape := append([]int{kept.l.N}, dy.l.Shape[1:]...)
+	return r.reshape(r.do2(opMaskedSelect, nil, dy, r.reshape(keep, mask)), shape), kept
 }
 
 // produceRows makes row numbers the next output.
@@ -311,6 +359,13 @@ func bagRowsAs[T float32 | float64](dst, dy []T, slot []int32, offsets []int64, 
 // Embedding returns rows of the table x, [rows, ...], by an index (int64) of
 // any rank. The table's gradient is row-sparse.
 func (x *Tensor) Embedding(index *Tensor) *Tensor { return apply2(opEmbedding, nil, x, index) }
+
+// EmbeddingPadded is Embedding with a row, such as 0, that is looked up like any
+// other but gets no gradient: it stands for nothing. A negative one counts from
+// the end.
+func (x *Tensor) EmbeddingPadded(index *Tensor, padding int) *Tensor {
+	return apply2(opEmbedding, &attrs{ints: [3][]int{{padding}}}, x, index)
+}
 
 // EmbeddingBag returns the mean of the rows of the table x, [rows, width], in
 // each bag: bag b has the indices from offsets[b] up to the next offset. An

@@ -165,7 +165,7 @@ func TestEveryRowHasAMethod(t *testing.T) {
 		"mse": "MSE", "bce_with_logits": "BCEWithLogits", "kl_div": "KLDiv", "cumsum": "CumSum", "cumprod": "CumProd", "logcumsumexp": "LogCumSumExp"}
 	forms := map[string]string{
 		"T": "transpose", "Index": "slice", "CrossEntropySum": "cross_entropy", "CrossEntropyEach": "cross_entropy",
-		"EmbeddingBagSum": "embedding_bag", "SoftplusBeta": "softplus", "SortDescending": "sort",
+		"EmbeddingBagSum": "embedding_bag", "EmbeddingPadded": "embedding", "SoftplusBeta": "softplus", "SortDescending": "sort",
 		"MSEWith": "mse", "HuberWith": "huber", "BCEWithLogitsWith": "bce_with_logits", "KLDivWith": "kl_div", "CrossEntropyWith": "cross_entropy", "PadReflect": "pad", "PadReplicate": "pad", "VarOf": "var", "StdOf": "std", "MaxPoolPlaces": "max_pool", "BatchNormWith": "batch_norm",
 	}
 	for _, name := range []string{"sum", "mean", "max", "min", "logsumexp", "prod", "var", "std", "norm"} {
