@@ -2,11 +2,15 @@
 // products, row gathers and optimizer steps on slices. It knows nothing of
 // shapes beyond (outer, n, inner), of tapes or of gradients of graphs.
 //
-// These are plain Go. Every exported function is a seam behind which an
-// implementation for one processor may stand; it then has to give the bits of
-// its own path for every call, whatever the number of goroutines, the address
-// or the alignment: the order in which a reduction adds depends on lengths
-// alone.
+// Every exported function is plain Go, in a file named after what it does, and
+// many have a twin in assembly behind it: vector lists them, gen writes them,
+// and Path says which are in use. The paths differ in bits where a polynomial or
+// a fused multiply-add does better than the plain loop; sums, and all that
+// IEEE 754 rounds once, have the same bits on every path. On one path the bits
+// of a call depend on its operands and lengths alone, whatever the number of
+// goroutines, the address or the alignment; those of an elementwise function on
+// the element alone, and those of a matrix product on its row, its column and
+// their length.
 //
 // Fused multiply-add is never left to the compiler: T(x*y) + z rounds twice on
 // every architecture.

@@ -28,6 +28,11 @@ const (
 	colsBytes  = 2048 * 4 // columns of b that are packed at a time
 )
 
+// callTerms is how many multiply-adds one call of assembly does at most, unless
+// a single tile has more: some fifty microseconds, for a garbage collection
+// waits for it.
+const callTerms = 1 << 22
+
 // packedStride stands for the row stride of a packed block.
 const packedStride = -1
 
@@ -131,32 +136,29 @@ func (p *product[T]) strips(rows int) [2]strips {
 	return [2]strips{{high, low + 1}, {count - high, low}}
 }
 
+// wide is how many of the vectors of columns that are left to take at once: two,
+// as they are packed, and more for a low strip.
+func (p *product[T]) wide(height, left int, packed bool) int {
+	if !packed && height <= p.v.tallest {
+		for _, v := range [...]int{8, 4} {
+			if left >= v && p.v.tile[height][v] != nil {
+				return v
+			}
+		}
+	}
+	return min(left, 2)
+}
+
 // columns computes c[i:i+height, j:j+width] over d terms from at on. Packed
 // blocks have packedStride.
 func (p *product[T]) columns(at, d, i, height, j, width int, a []T, ars, acs int, b []T, brs int) {
 	size, lanes := int(unsafe.Sizeof(*new(T))), p.v.lanes
-	widest := 2
-	if brs != packedStride {
-		// Low strips take more columns at once.
-		switch {
-		case height == 1 && p.v.tile[1][8] != nil:
-			widest = 8
-		case height <= 3 && p.v.tile[height][4] != nil:
-			widest = 4
-		}
-	}
 	more := 0
 	if at > 0 {
 		more = 1
 	}
 	for x := 0; x < width; {
-		vectors := min(widest, (width-x+lanes-1)/lanes)
-		for p.v.tile[1][vectors] == nil {
-			vectors--
-		}
-		if height > 1 && vectors == 3 || vectors > 2 && p.v.tile[height][vectors] == nil {
-			vectors = 2
-		}
+		vectors := p.wide(height, (width-x+lanes-1)/lanes, brs == packedStride)
 		n := min(vectors*lanes, width-x)
 		bx, step := b, 2*lanes*size
 		if brs == packedStride {
@@ -166,17 +168,18 @@ func (p *product[T]) columns(at, d, i, height, j, width int, a []T, ars, acs int
 		}
 		y := 0
 		for _, s := range p.strips(height) {
-			if s.count == 0 {
-				continue
+			atOnce := max(1, callTerms/(s.rows*d*vectors*lanes))
+			for left := s.count; left > 0; left -= atOnce {
+				ay, rs, cs, next := a, ars*size, acs*size, s.rows*ars*size
+				if ars == packedStride {
+					ay, rs, cs, next = a[y*d:], size, s.rows*size, s.rows*d*size
+				} else {
+					ay = a[y*ars:]
+				}
+				count := min(atOnce, left)
+				p.v.tile[s.rows][vectors](d, head(ay), rs, cs, next, head(bx), step, head(p.c[(i+y)*p.crs+j+x:]), p.crs*size, n-(vectors-1)*lanes, count, more)
+				y += s.rows * count
 			}
-			ay, rs, cs, next := a, ars*size, acs*size, s.rows*ars*size
-			if ars == packedStride {
-				ay, rs, cs, next = a[y*d:], size, s.rows*size, s.rows*d*size
-			} else {
-				ay = a[y*ars:]
-			}
-			p.v.tile[s.rows][vectors](d, head(ay), rs, cs, next, head(bx), step, head(p.c[(i+y)*p.crs+j+x:]), p.crs*size, n-(vectors-1)*lanes, s.count, more)
-			y += s.rows * s.count
 		}
 		x += n
 	}
