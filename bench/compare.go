@@ -172,7 +172,7 @@ func (b *bench) compareFigures(w *workload, p *peer) (result, error) {
 	}
 	var other *side
 	fault := ""
-	if p.side != "bar" {
+	if p.side != "bar" && p.side != "alone" {
 		if other, err = b.peerSide(p, w); err != nil {
 			return result{}, err
 		}
@@ -228,12 +228,16 @@ func (b *bench) compareGrowth(w *workload, p *peer) (result, error) {
 	return w.summary(mine, theirs), nil
 }
 
+// summary is the medians of the rounds; a ratio with nothing is 0.
 func (w *workload) summary(mine, theirs []float64) result {
 	ratios := make([]float64, len(mine))
 	for i := range mine {
-		ratios[i] = theirs[i] / mine[i]
-		if w.unit.rate {
+		switch {
+		case theirs[i] == 0:
+		case w.unit.rate:
 			ratios[i] = mine[i] / theirs[i]
+		default:
+			ratios[i] = theirs[i] / mine[i]
 		}
 	}
 	for _, s := range [][]float64{mine, theirs, ratios} {

@@ -261,18 +261,31 @@ func inferenceJobs(jobs map[string]maker) {
 			group.Wait()
 		}}
 	}
-	jobs["infer MLP 64-64-64-1 b1, bytes a call"] = func() *job {
+	jobs["infer MLP 64-64-64-1 b1, garbage"] = func() *job {
 		net, x := small()
-		return &job{figure: func() float64 {
-			const n = 10_000
-			var before, after runtime.MemStats
-			net.forward(x)
-			runtime.ReadMemStats(&before)
-			for range n {
-				net.forward(x)
-			}
-			runtime.ReadMemStats(&after)
-			return float64(after.TotalAlloc-before.TotalAlloc) / n
-		}}
+		return garbage(func() { net.forward(x) })
 	}
+	jobs["infer MLP on a tape b1, garbage"] = func() *job {
+		net, x := small()
+		tape := backsweep.NewTape()
+		return garbage(func() {
+			tape.Reset()
+			net.forward(tape.Input("x", x))
+		})
+	}
+}
+
+// garbage measures how many bytes of the Go heap a call takes in steady state.
+func garbage(call func()) *job {
+	return &job{figure: func() float64 {
+		const n = 10_000
+		var before, after runtime.MemStats
+		call()
+		runtime.ReadMemStats(&before)
+		for range n {
+			call()
+		}
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc-before.TotalAlloc) / n
+	}}
 }

@@ -41,7 +41,7 @@ type workload struct {
 }
 
 // peer is whom a workload is compared with: another library; another job of
-// ours; or a bar, a figure to stay under.
+// ours; a bar, a figure to stay under; or nobody ("alone").
 type peer struct {
 	side    string
 	job     string  // unless it bears the workload's name
@@ -193,7 +193,8 @@ func workloads() []workload {
 	add(workload{name: "infer MLP 64-64-64-1 b1", unit: nanoseconds, peers: []peer{torch(0)}})
 	add(workload{name: "infer MLP 784-256-256-10 b64", unit: microseconds, per: 1e3, peers: []peer{torch(0)}})
 	add(workload{name: "infer MLP 64-64-64-1 b1, 8 goroutines", unit: nanoseconds, threads: 2, peers: []peer{{side: "ours", job: "infer MLP 64-64-64-1 b1", label: "1 goroutine"}}})
-	add(workload{name: "infer MLP 64-64-64-1 b1, bytes a call", kind: figure, unit: bytesEach})
+	add(workload{name: "infer MLP 64-64-64-1 b1, garbage", kind: figure, unit: bytesEach, peers: others("alone")})
+	add(workload{name: "infer MLP on a tape b1, garbage", kind: figure, unit: bytesEach, peers: others("alone")})
 
 	add(workload{name: "two wide towers, 2 workers", kind: figure, unit: milliseconds, threads: 2,
 		peers: []peer{{side: "ours", job: "two wide towers, 1 worker", label: "1 worker", least: 1.5}}})
