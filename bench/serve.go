@@ -17,8 +17,8 @@ type job struct {
 	values []float64
 	// figure measures something other than time, in the workload's unit.
 	figure func() float64
-	// overhead is what a repetition costs in nanoseconds that is not the
-	// side's: the way into a C library.
+	// overhead is what a repetition costs in nanoseconds of CPU time that is
+	// not the side's: the way into a C library.
 	overhead float64
 	// done, if there is one, ends the job.
 	done func()
@@ -73,8 +73,7 @@ func serve(l library, in io.Reader, out io.Writer) error {
 			cpu, wall := clock()
 			j.run(n)
 			cpu2, wall2 := clock()
-			off := j.overhead * float64(n)
-			fmt.Fprintf(w, "%.0f %.0f\n", float64(cpu2-cpu)-off, float64(wall2-wall)-off)
+			fmt.Fprintf(w, "%.0f %d\n", float64(cpu2-cpu)-j.overhead*float64(n), wall2-wall)
 		case "figure":
 			fmt.Fprintf(w, "%.9g\n", j.figure())
 		case "growth":

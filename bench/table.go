@@ -22,7 +22,7 @@ func (t *table) head(versions []string) {
 		for _, v := range versions {
 			fmt.Fprintln(t.out, v)
 		}
-		fmt.Fprintf(t.out, "%-37s %-10s %8s %8s %-7s %8s %-18s\n", "workload", "peer", "ours", "theirs", "unit", "ratio", "[p10..p90]")
+		fmt.Fprintf(t.out, "%-37s %-9s %7s %7s %-7s %6s %-14s\n", "workload", "peer", "ours", "theirs", "unit", "ratio", "[p10..p90]")
 	}
 }
 
@@ -39,7 +39,7 @@ func (t *table) row(w *workload, p *peer, r result) {
 		mark = "< " + digits(p.least)
 		t.missed++
 	}
-	fmt.Fprintf(t.out, "%-37s %-10s %8s %8s %-7s %8s %-18s%s\n", w.name, p.name(), digits(r.ours), digits(r.theirs), w.unit.name, digits(r.ratio), spread, mark)
+	fmt.Fprintf(t.out, "%-37s %-9s %7s %7s %-7s %6s %-14s%s\n", w.name, p.name(), digits(r.ours), digits(r.theirs), w.unit.name, digits(r.ratio), spread, mark)
 	if r.fault != "" {
 		t.faults++
 		fmt.Fprintf(t.out, "  the sides do not agree: %s\n", r.fault)

@@ -192,7 +192,7 @@ func workloads() []workload {
 
 	add(workload{name: "infer MLP 64-64-64-1 b1", unit: nanoseconds, peers: []peer{torch(0)}})
 	add(workload{name: "infer MLP 784-256-256-10 b64", unit: microseconds, per: 1e3, peers: []peer{torch(0)}})
-	add(workload{name: "infer MLP 64-64-64-1 b1, 8 goroutines", unit: nanoseconds, threads: 2, peers: []peer{{side: "ours", job: "infer MLP 64-64-64-1 b1", label: "1 goroutine"}}})
+	add(workload{name: "infer MLP 64-64-64-1 b1, 8 goroutines", unit: nanoseconds, threads: 2, peers: []peer{{side: "ours", job: "infer MLP 64-64-64-1 b1", label: "1 at once"}}})
 	add(workload{name: "infer MLP 64-64-64-1 b1, garbage", kind: figure, unit: bytesEach, peers: others("alone")})
 	add(workload{name: "infer MLP on a tape b1, garbage", kind: figure, unit: bytesEach, peers: others("alone")})
 
