@@ -15,7 +15,7 @@ func TestGrad(t *testing.T) {
 		[]string{"grad", "-e", "x*x + exp(x)", "--in", "x=2.5", "--dtype", "float64"},
 		[]string{"grad", "-e", "sum(x*w)", "--in", "x=[[1,2],[3,4]]", "--in", "w:2x2", "--seed", "7"},
 		[]string{"grad", "-e", cut, "--in", "x:3", "--in", "w:3", "--all"},
-		[]string{"grad", "-e", pass, "--in", "x=0.5", "--in", "w=2", "--all"},
+		[]string{"grad", "-e", pass, "--in", "x=0.5", "--in", "w=2", "--all", "--dtype", "float64"},
 		[]string{"grad", "-e", "y := detach(x); y * w", "--in", "x=1"},
 		[]string{"grad", "-e", "cross_entropy(x, i)", "--in", "x:2x3", "--in", "i:int64=[0, 2]"},
 		[]string{"grad", "-e", "y := s; if s > 0 { y = s*a } else { y = s*b }; y", "--in", "s=2"},
