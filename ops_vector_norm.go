@@ -76,10 +76,11 @@ func (r *rule) normSlope(dy ref) ref {
 	default:
 		// The power's base is masked, not the power, so that the next derivative
 		// is masked too.
-		none := r.isZero(x)
-		part := r.do3(opWhere, nil, none, r.full(1, x.l.DType, nil), r.overOrZero(r.do1(opAbs, nil, x), y))
-		power := r.do1(opPowScalar, &attrs{f: [2]float64{p - 1}}, part)
-		return r.do2(opAbsGrad, nil, r.mul(dy, power), x)
+		part := r.overOrZero(r.do1(opAbs, nil, x), y)
+		none := r.isZero(part)
+		base := r.do3(opWhere, nil, none, r.full(1, x.l.DType, nil), part)
+		power := r.do1(opPowScalar, &attrs{f: [2]float64{p - 1}}, base)
+		return r.do2(opAbsGrad, nil, r.zeroWhere(none, r.mul(dy, power)), x)
 	}
 }
 

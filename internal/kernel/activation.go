@@ -11,12 +11,15 @@ func logSigmoid(x float64) float64 {
 	return min(x, 0) - math.Log1p(math.Exp(-math.Abs(x)))
 }
 
-// Softplus is log(1 + e^(beta·x))/beta = (max(z, 0) + log1p(e^-|z|))/beta with
-// z = beta·x.
+// Softplus is log(1 + e^(beta·x))/beta = x + log1p(e^-|beta·x|)/beta, without
+// the x where beta·x is below 0.
 func Softplus[T Float](dst, x []T, beta float64) {
 	each(dst, x, func(x float64) float64 {
-		z := beta * x
-		return (max(z, 0) + math.Log1p(math.Exp(-math.Abs(z)))) / beta
+		y := math.Log1p(math.Exp(-math.Abs(beta*x))) / beta
+		if x > 0 == (beta > 0) {
+			y += x
+		}
+		return y
 	})
 }
 
