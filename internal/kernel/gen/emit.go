@@ -232,9 +232,8 @@ func (e *emitter) abs(x operand.Op) reg.VecVirtual {
 	return e.and(x, e.cbits(1<<(e.bits-1)-1))
 }
 
-// fma makes d = d·a + c, and fnma d = c - d·a.
-func (e *emitter) fma(d, a, c operand.Op)  { e.op("VFMADD213", c, a, d) }
-func (e *emitter) fnma(d, a, c operand.Op) { e.op("VFNMADD213", c, a, d) }
+// fma makes d = d·a + c.
+func (e *emitter) fma(d, a, c operand.Op) { e.op("VFMADD213", c, a, d) }
 
 // accumulate makes d = d + a·b, and deplete d = d - a·b.
 func (e *emitter) accumulate(d, a, b operand.Op) { e.op("VFMADD231", b, a, d) }
