@@ -20,7 +20,13 @@ func zip[T, U any](dst []U, a, b []T, la, lb *array.Layout, k func(dst []U, a, b
 	run := shape[last]
 	ra, rb := sa[last], sb[last]
 	oa, ob := la.Offset, lb.Offset
-	var bufA, bufB [zipChunk]T
+	var bufA, bufB []T
+	if ra != 1 {
+		bufA = make([]T, min(run, zipChunk))
+	}
+	if rb != 1 {
+		bufB = make([]T, min(run, zipChunk))
+	}
 	index := make([]int, last)
 	for done := 0; ; {
 		for i := 0; i < run; {
@@ -28,8 +34,8 @@ func zip[T, U any](dst []U, a, b []T, la, lb *array.Layout, k func(dst []U, a, b
 			if ra != 1 || rb != 1 {
 				n = min(n, zipChunk)
 			}
-			xa := runOf(a, oa+i*ra, ra, bufA[:min(n, zipChunk)], n)
-			xb := runOf(b, ob+i*rb, rb, bufB[:min(n, zipChunk)], n)
+			xa := runOf(a, oa+i*ra, ra, bufA, n)
+			xb := runOf(b, ob+i*rb, rb, bufB, n)
 			k(dst[done:done+n], xa, xb)
 			done, i = done+n, i+n
 		}
@@ -55,6 +61,7 @@ func runOf[T any](x []T, offset, stride int, buf []T, n int) []T {
 	if stride == 1 {
 		return x[offset : offset+n]
 	}
+	buf = buf[:n]
 	if stride == 0 {
 		fillSlice(buf, x[offset])
 		return buf
