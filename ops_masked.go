@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/backsweep/backsweep/internal/array"
-	"github.com/backsweep/backsweep/internal/kernel"
 )
 
 func init() {
@@ -242,17 +241,3 @@ func init() {
 // the class number that each element of x (int64) is, 0 elsewhere. It panics
 // with ErrIndex for a number that is no class.
 func (x *Tensor) OneHot(classes int) *Tensor { return apply1(opOneHot, &attrs{i: classes}, x) }
-
-// sumWhole evaluates the sum of int64 tensors, and the number of elements of
-// bool tensors that hold.
-func sumWhole(m *machine) {
-	x := m.in[0]
-	if x.l.DType == Bool {
-		ones := m.scratch(m.layout(Int64, x.l.Shape...))
-		castInto(ones, m.packed(x))
-		x = ones
-	}
-	r := m.reductionOf(x)
-	dst := m.produce(m.layout(Int64, r.shape...))
-	kernel.SumInt(dense[int64](dst), dense[int64](r.x), r.outer, r.n, r.inner)
-}

@@ -95,14 +95,14 @@ func (r *reduction) home() []int {
 // sides are products along one axis, on the way to the derivative of "dy times
 // the product of the others" in direction g.
 type sides struct {
-	r             *rule
-	axis          int
-	before        ref // product of the elements before
-	behind        ref // dy times that of the elements behind
-	upTo, from    ref // running sums in which one factor has been replaced by its g
-	all           ref // over the whole axis
-	shape, gather []int
-	home          []int
+	r          *rule
+	axis       int
+	before     ref   // product of the elements before
+	behind     ref   // dy times that of the elements behind
+	upTo, from ref   // running sums in which one factor has been replaced by its g
+	all        ref   // over the whole axis
+	gather     []int // the operand's shape with the axes brought together
+	home       []int // and the permutation back
 }
 
 // others brings the axes of the op together as one, the last.
