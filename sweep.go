@@ -363,6 +363,9 @@ func (s *sweep) seed(w *worker, r root, from Root) {
 	switch {
 	case w.recording && r.cot.l != nil:
 		g = s.t.refOf(s.t.idOf(from.Cotangent, s.opName))
+	case r.cot.l != nil && r.cot.l.Plain && from.Cotangent.tape == nil && w.batch == 0:
+		g = r.cot // the caller's for the time of the sweep
+		g.buf = array.Lent(g.p)
 	case r.cot.l != nil:
 		g = w.m.alloc(w.m.like(r.cot))
 		copyDense(g, r.cot)

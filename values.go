@@ -107,7 +107,21 @@ func copyOut[T Element](dst []T, r ref) {
 		copy(dst, array.Slice[T](r.p, r.l.Offset+r.l.N)[r.l.Offset:])
 		return
 	}
+	if repeats(r.l) {
+		fillSlice(dst, array.Slice[T](r.p, r.l.Offset+1)[r.l.Offset])
+		return
+	}
 	kernel.CopyStrided(dst, array.Slice[T](r.p, extent(r.l)), r.l.Offset, r.l.Shape, r.l.Strides)
+}
+
+// repeats reports whether all elements are one.
+func repeats(l *array.Layout) bool {
+	for i, s := range l.Strides {
+		if s != 0 && l.Shape[i] > 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // extent is one past the largest offset that the layout reaches.

@@ -15,6 +15,10 @@ type Buf struct {
 	refs  int32
 }
 
+// Lent is a buffer over memory that is somebody else's: it never has a sole
+// holder, so nobody writes into it, and it never gets into a pool.
+func Lent(p unsafe.Pointer) *Buf { return &Buf{P: p, refs: 1} }
+
 // Bytes is the size of the buffer, which may exceed what was asked for.
 func (b *Buf) Bytes() int { return b.bytes }
 
