@@ -66,7 +66,10 @@ func (c *Graph) check() error {
 	if err != nil {
 		return err
 	}
-	return c.gradients("gradient", grads, r, c.Expect.Grads, c.Expect.GradsAny)
+	if err := c.gradients("gradient", grads, r, c.Expect.Grads, c.Expect.GradsAny); err != nil {
+		return err
+	}
+	return c.modes(r, grads)
 }
 
 // run is a case on a tape.
