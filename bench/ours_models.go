@@ -16,12 +16,15 @@ import (
 type optimizer interface{ Step(optim.Gradients) error }
 
 // training repeats a step: forward on a tape that is reset, backward, optimizer.
-func training(loss func(tape *backsweep.Tape) *tensor, opt optimizer, opts ...backsweep.SweepOption) *job {
+// After the steps whose losses are compared the rate falls to next to nothing,
+// so that every step that is measured does the work of a first one: a model that
+// has learned its one batch by heart has gradients that are not normal numbers.
+func training(loss func(tape *backsweep.Tape) *tensor, opt optimizer, rate *float64) *job {
 	tape := backsweep.NewTape()
 	step := func() *tensor {
 		tape.Reset()
 		l := loss(tape)
-		g := must(tape.Backward(l, opts...))
+		g := must(tape.Backward(l))
 		if err := opt.Step(g); err != nil {
 			panic(err)
 		}
@@ -36,7 +39,14 @@ func training(loss func(tape *backsweep.Tape) *tensor, opt optimizer, opts ...ba
 	for range 4 {
 		j.values = append(j.values, step().Item())
 	}
+	*rate = 1e-12
 	return j
+}
+
+// descent is training by SGD.
+func descent(loss func(tape *backsweep.Tape) *tensor, params ...*tensor) *job {
+	sgd := optim.NewSGD(0.01, params...)
+	return training(loss, sgd, &sgd.LR)
 }
 
 func linear(seed, in, out int) nn.Linear {
@@ -78,18 +88,18 @@ func modelJobs(jobs map[string]maker) {
 	jobs["MLP 784-256-256-10 b64 step"] = func() *job {
 		m := newMLP((*tensor).Relu, 784, 256, 256, 10)
 		x, y := filled(1, 1, 64, 784), backsweep.New(numbers(64, 2, 10))
-		return training(func(tape *backsweep.Tape) *tensor { return m.forward(tape.Input("x", x)).CrossEntropy(y) }, optim.NewSGD(0.01, m.params()...))
+		return descent(func(tape *backsweep.Tape) *tensor { return m.forward(tape.Input("x", x)).CrossEntropy(y) }, m.params()...)
 	}
 	jobs["MLP 64-64-64-1 b16 step"] = func() *job {
 		m := newMLP((*tensor).Tanh, 64, 64, 64, 1)
 		x, y := filled(1, 1, 16, 64), filled(2, 1, 16, 1)
-		return training(func(tape *backsweep.Tape) *tensor { return m.forward(tape.Input("x", x)).Sub(y).Square().Mean() }, optim.NewSGD(0.01, m.params()...))
+		return descent(func(tape *backsweep.Tape) *tensor { return m.forward(tape.Input("x", x)).Sub(y).Square().Mean() }, m.params()...)
 	}
 	jobs["two-tower dense Adam step"] = func() *job { return twoTower(false) }
 	jobs["two-tower sparse Adam step"] = func() *job { return twoTower(true) }
 	jobs["transformer step"] = func() *job {
 		t := newTransformer()
-		return training(t.loss, optim.NewSGD(0.01, t.params...))
+		return descent(t.loss, t.params...)
 	}
 	jobs["transformer, backward/forward"] = func() *job { return &job{figure: newTransformer().backwardOverForward} }
 	jobs["LSTM step"] = lstm
@@ -142,7 +152,7 @@ func twoTower(sparse bool) *job {
 			out[i] = t.b.Forward(t.a.Forward(mean).Tanh())
 		}
 		return out[0].MatMul(out[1].T()).CrossEntropy(label)
-	}, adam)
+	}, adam, &adam.LR)
 }
 
 // transformer is two blocks with layer normalization first: width 128, four
@@ -226,10 +236,10 @@ func lstm() *job {
 	scale := 1 / math.Sqrt(width)
 	layer := nn.LSTM{W: param("w", 10, scale, width, 4*width), U: param("u", 20, scale, width, 4*width), B: param("b", 11, scale, 4*width)}
 	x, y := filled(1, 1, batch, steps, width), filled(2, 1, batch, steps, width)
-	return training(func(tape *backsweep.Tape) *tensor {
+	return descent(func(tape *backsweep.Tape) *tensor {
 		out, _, _ := layer.Forward(tape.Input("x", x), nil, nil)
 		return out.Sub(y).Square().Mean()
-	}, optim.NewSGD(0.01, layer.Params()...))
+	}, layer.Params()...)
 }
 
 // leNet is LeNet-5 with ReLU and maximum pooling on 28x28 images, batch 32.
@@ -239,11 +249,11 @@ func leNet() *job {
 	net := newMLP((*tensor).Relu, 400, 120, 84, 10)
 	x, y := filled(1, 1, 32, 1, 28, 28), backsweep.New(numbers(32, 2, 10))
 	pad, pool := backsweep.ConvSpec{Pad: []int{2, 2}}, backsweep.PoolSpec{Kernel: []int{2}}
-	return training(func(tape *backsweep.Tape) *tensor {
+	return descent(func(tape *backsweep.Tape) *tensor {
 		h := tape.Input("x", x).Conv(k1, pad).Add(b1).Relu().MaxPool(pool)
 		h = h.Conv(k2, backsweep.ConvSpec{}).Add(b2).Relu().MaxPool(pool)
 		return net.forward(h.Reshape(32, 400)).CrossEntropy(y)
-	}, optim.NewSGD(0.01, append(net.params(), k1, b1, k2, b2)...))
+	}, append(net.params(), k1, b1, k2, b2)...)
 }
 
 // wideTowers are two towers of three layers of width 512, batch 256, that meet

@@ -96,7 +96,11 @@ def training(loss, optimizers):
         for o in optimizers:
             o.step()
         return l
-    return Job(step, [float(step()) for _ in range(4)])
+    values = [float(step()) for _ in range(4)]
+    for o in optimizers:
+        for g in o.param_groups:
+            g["lr"] = 1e-12
+    return Job(step, values)
 
 
 def set_linear(layer, seed):
