@@ -2,8 +2,12 @@ package backsweep_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"os"
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	bs "github.com/backsweep/backsweep"
@@ -11,7 +15,8 @@ import (
 )
 
 // Cases of the behaviour list that concern the engine, each named after its id.
-
+//
+// Behaviour case caller-buffer-reuse.
 func TestCallerBufferReuse(t *testing.T) {
 	buf := []float64{1, 2}
 	tape := bs.NewTape()
@@ -32,6 +37,7 @@ func TestCallerBufferReuse(t *testing.T) {
 	}
 }
 
+// Behaviour case saved-output-modified.
 func TestSavedOutputModified(t *testing.T) {
 	for name, set := range map[string]func(y *bs.Tensor){
 		"Fill":    func(y *bs.Tensor) { y.Fill(0) },
@@ -71,6 +77,7 @@ func TestSavedOutputModified(t *testing.T) {
 	}
 }
 
+// Behaviour case backward-retained.
 func TestBackwardRetained(t *testing.T) {
 	tape := bs.NewTape()
 	x := tape.Watch(bs.Scalar(2.0))
@@ -86,6 +93,7 @@ func TestBackwardRetained(t *testing.T) {
 	}
 }
 
+// Behaviour case backward-twice.
 func TestBackwardTwice(t *testing.T) {
 	for name, f := range map[string]func(x *bs.Tensor) *bs.Tensor{
 		"2x": func(x *bs.Tensor) *bs.Tensor { return x.MulScalar(2) }, "exp": (*bs.Tensor).Exp, "x": func(x *bs.Tensor) *bs.Tensor { return x },
@@ -107,6 +115,7 @@ func TestBackwardTwice(t *testing.T) {
 	}
 }
 
+// Behaviour case seed-missing and seed-shape.
 func TestSeedMissingAndSeedShape(t *testing.T) {
 	tape := bs.NewTape()
 	x := tape.Watch(bs.Zeros(bs.Float32, 2, 3))
@@ -128,6 +137,7 @@ func TestSeedMissingAndSeedShape(t *testing.T) {
 	verified(t, tape)
 }
 
+// Behaviour case visit-once-counter.
 func TestVisitOnceCounter(t *testing.T) {
 	tape := bs.NewTape()
 	x := tape.Watch(bs.Scalar(3.0))
@@ -157,6 +167,7 @@ func TestVisitOnceCounter(t *testing.T) {
 	}
 }
 
+// Behaviour case bitwise-determinism.
 func TestBitwiseDeterminism(t *testing.T) {
 	w := bs.NewParam("w", bs.New([]float32{0.1, -0.7, 1.3}))
 	var want []float32
@@ -179,6 +190,27 @@ func TestBitwiseDeterminism(t *testing.T) {
 			t.Fatalf("run %d: %v, not %v", run, got, want)
 		}
 	}
+	// Other processes, with other numbers of processors, print the same bits.
+	line := fmt.Sprintf("bits %08x", bits32(want))
+	if os.Getenv("BACKSWEEP_TEST_BITS") != "" {
+		fmt.Println(line)
+		return
+	}
+	for procs := 1; procs <= 5; procs++ {
+		again := exec.Command(os.Args[0], "-test.run=^TestBitwiseDeterminism$")
+		again.Env = append(os.Environ(), "BACKSWEEP_TEST_BITS=1", fmt.Sprintf("GOMAXPROCS=%d", procs))
+		out, err := again.Output()
+		if err != nil || !strings.Contains(string(out), line) {
+			t.Errorf("a process with %d processors gave %q (%v), not %q", procs, out, err, line)
+		}
+	}
+}
+
+func bits32(x []float32) (bits []uint32) {
+	for _, v := range x {
+		bits = append(bits, math.Float32bits(v))
+	}
+	return bits
 }
 
 func TestUnusedGradientDetached(t *testing.T) {
@@ -196,6 +228,7 @@ func TestUnusedGradientDetached(t *testing.T) {
 	bs.NewTape().Input("z", z) // they were computed from nothing
 }
 
+// Behaviour case size-beyond-int32.
 func TestSizeBeyondInt32(t *testing.T) {
 	tape := bs.NewTape()
 	x := tape.Watch(bs.Scalar(float32(1))).BroadcastTo(4740, 840, 840)

@@ -76,6 +76,8 @@ func TestMissingGradientIsFound(t *testing.T) {
 	}
 }
 
+// Behaviour case checker-detects-nan; TestMissingGradientIsFound is its other
+// half.
 func TestNaNIsAFailure(t *testing.T) {
 	err := gradcheck.Check(func(in []*bs.Tensor) *bs.Tensor { return in[0].Log() }, point)
 	if err == nil {
