@@ -47,6 +47,18 @@ func TestMisra1a(t *testing.T) {
 					t.Errorf("%s from %v: b%d is %.11g, certified %.11g (%v)", name, start, i+1, got, misraB[i], err)
 				}
 			}
+			// The deviations that the institute certifies leave the residuals' own
+			// curvature out, which is small here.
+			h, err := backsweep.Hessian(misra1a, backsweep.New(result.X))
+			if err != nil {
+				t.Fatal(err)
+			}
+			covariance := h.Inverse().MulScalar(2 * result.F / float64(len(misraX)-2))
+			for i, scale := range []float64{100, 1e-4} {
+				if got := math.Sqrt(covariance.At(i, i)) * scale; math.Abs(got/misraDev[i]-1) > 0.01 {
+					t.Errorf("%s from %v: the deviation of b%d is %v, certified %v", name, start, i+1, got, misraDev[i])
+				}
+			}
 			if math.Abs(result.F/misraSquare-1) > 1e-9 {
 				t.Errorf("%s from %v: the residual sum is %.11g, certified %.11g", name, start, result.F, misraSquare)
 			}
