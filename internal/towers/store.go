@@ -105,6 +105,9 @@ func WriteFile(name string, data []byte) (err error) {
 	if err := f.Chmod(0o644); err != nil {
 		return err
 	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
 	if err := f.Close(); err != nil {
 		return err
 	}
