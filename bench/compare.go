@@ -143,8 +143,15 @@ func (b *bench) rounds(w *workload, ours *side, measure func(n int) (float64, er
 	return w.summary(mine, theirs), nil
 }
 
+// rest is how long threads may go on spinning after their work, OpenBLAS's for
+// one. Where several are measured the other side's are let come to rest.
+const rest = 100 * time.Millisecond
+
 // time runs a batch and returns its figure in the workload's unit.
 func (w *workload) time(s *side, n int) (float64, error) {
+	if w.threads > 1 {
+		time.Sleep(rest)
+	}
 	cpu, wall, err := s.run(n)
 	if err != nil {
 		return 0, err
