@@ -158,7 +158,7 @@ func TestNormEdges(t *testing.T) {
 		slope []float64
 	}{
 		{2, []float64{3e200, 4e200}, 5e200, []float64{0.6, 0.8}}, {2, []float64{3e-200, -4e-200}, 5e-200, []float64{0.6, -0.8}},
-		{2, []float64{0, 0}, 0, []float64{0, 0}}, {1, []float64{0, -0.0}, 0, []float64{0, 0}}, {3, []float64{0, 0}, 0, []float64{0, 0}},
+		{2, []float64{0, 0}, 0, []float64{0, 0}}, {1, []float64{0, math.Copysign(0, -1)}, 0, []float64{0, 0}}, {3, []float64{0, 0}, 0, []float64{0, 0}},
 		{0.5, []float64{0, 0}, 0, []float64{0, 0}}, {inf, []float64{0, 0}, 0, []float64{0, 0}}, {inf, []float64{-7, 3, 7}, 7, []float64{-0.5, 0, 0.5}},
 		{-inf, []float64{-7, 3, 7}, 3, []float64{0, 1, 0}}, {0, []float64{0, 2, -3}, 2, []float64{0, 0, 0}}, {0.5, []float64{4, 0, 1}, 9, []float64{1.5, 0, 3}},
 		{-1, []float64{2, 0}, 0, []float64{0, 0}}, {100, []float64{1e10, 1e10}, 1e10 * math.Pow(2, 0.01), []float64{math.Pow(2, -0.99), math.Pow(2, -0.99)}},
