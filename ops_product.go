@@ -93,6 +93,10 @@ func (p *product) batches() int {
 }
 
 func multiply[T float32 | float64](p *product, dst, a, b ref) {
+	if p.k == 0 {
+		clear(dense[T](dst)) // sums of nothing
+		return
+	}
 	if p.m == 0 || p.n == 0 {
 		return
 	}

@@ -39,6 +39,9 @@ func Strided(dt DType, shape, strides []int, offset int) *Layout {
 	for _, d := range shape {
 		l.N *= d
 	}
+	if l.N == 0 {
+		l.Offset = 0 // an empty view at the end of its storage would begin past it
+	}
 	l.Dense = true
 	want := 1
 	for i := len(shape) - 1; i >= 0 && l.N > 0; i-- {
@@ -48,7 +51,7 @@ func Strided(dt DType, shape, strides []int, offset int) *Layout {
 		}
 		want *= shape[i]
 	}
-	l.Plain = l.Dense && offset == 0
+	l.Plain = l.Dense && l.Offset == 0
 	return l
 }
 
