@@ -28,7 +28,20 @@ func apply(code opcode, at *attrs, xs []*Tensor) *Tensor {
 		return evaluate(code, at, xs)[0]
 	}
 	first, _ := t.do(code, at, xs)
-	return &Tensor{tape: t, id: first, epoch: t.epoch}
+	return t.handle(first)
+}
+
+// handle makes the tensor of a value. Handles come from slabs of a few, which
+// saves the allocator and the collector most of their work; a handle that is
+// kept keeps its slab, of some 400 bytes.
+func (t *Tape) handle(id int32) *Tensor {
+	if len(t.handles) == 0 {
+		t.handles = make([]Tensor, 16)
+	}
+	x := &t.handles[0]
+	t.handles = t.handles[1:]
+	x.tape, x.id, x.epoch = t, id, t.epoch
+	return x
 }
 
 // applyAll is apply for ops of several outputs.

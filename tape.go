@@ -17,10 +17,11 @@ import (
 // whole graph: keep loss.Item() or loss.Clone() instead.
 type Tape struct {
 	columns
-	m     machine
-	pool  array.Pool
-	epoch uint32
-	busy  int32 // 1 while an op or a sweep runs
+	m       machine
+	pool    array.Pool
+	handles []Tensor // of the slab that is being handed out
+	epoch   uint32
+	busy    int32 // 1 while an op or a sweep runs
 
 	open   bool  // an op is being recorded
 	before marks // the columns before that op
