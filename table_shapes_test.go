@@ -172,7 +172,7 @@ func TestEveryRowHasAMethod(t *testing.T) {
 		forms[camel(name, named)+"Keep"] = name
 	}
 	notOps := []string{"At", "Clone", "DType", "Dim", "Fill", "Float64s", "ID", "IsParam", "Item", "Keep", "Len", "Name", "Named",
-		"Node", "Rank", "SetAt", "Shape", "Strides", "String", "Tape", "Version"}
+		"Node", "Rank", "SetAt", "Shape", "SameShape", "Strides", "String", "Tape", "Version"}
 	rows := map[string]bool{}
 	methods := reflect.TypeFor[*bs.Tensor]()
 	for _, o := range bs.Ops() {

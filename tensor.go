@@ -205,6 +205,11 @@ func (x *Tensor) DType() DType { return x.layout().DType }
 // Shape returns a copy of the extents.
 func (x *Tensor) Shape() []int { return append([]int{}, x.layout().Shape...) }
 
+// SameShape reports whether two tensors have the same extents.
+func (x *Tensor) SameShape(y *Tensor) bool {
+	return array.SameShape(x.layout().Shape, y.layout().Shape)
+}
+
 // Strides returns a copy of the strides, in elements.
 func (x *Tensor) Strides() []int { return append([]int{}, x.layout().Strides...) }
 

@@ -68,7 +68,7 @@ func adam[T float32 | float64](o *Adam, e *entry, s gradient) {
 	case s.rows == nil:
 		apply(e.param, s, func(_ int, w, g []T) { kernel.AdamStep(w, g, mean, square, k) })
 	default:
-		backsweep.Update(e.param, func(w []T) {
+		backsweep.UpdateAs("Step of an optimizer", e.param, func(w []T) {
 			backsweep.Read(s.values, func(g []T) {
 				backsweep.Read(s.rows, func(rows []int64) {
 					kernel.AdamRows(w, g, mean, square, rows, len(g)/max(len(rows), 1), k)

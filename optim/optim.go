@@ -29,7 +29,6 @@ package optim
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/backsweep/backsweep"
 )
@@ -182,7 +181,7 @@ func (o *steps) find(p *backsweep.Tensor, g Gradients, strict bool) (gradient, e
 			return gradient{}, nil
 		}
 	}
-	if values.DType() != p.DType() || !ok && !slices.Equal(values.Shape(), p.Shape()) {
+	if values.DType() != p.DType() || !ok && !values.SameShape(p) {
 		return gradient{}, &backsweep.Error{
 			Kind: backsweep.ErrShape, Op: op, Tensor: p.Name(), Node: -1, Consumer: -1,
 			What: fmt.Sprintf("the gradient of parameter %q is %s%v, not %s%v", p.Name(), values.DType(), values.Shape(), p.DType(), p.Shape()),
@@ -196,7 +195,7 @@ func (o *steps) find(p *backsweep.Tensor, g Gradients, strict bool) (gradient, e
 // of it at once, or a row at a time. at is where the part starts in the
 // parameter. It counts the parameter's version up once.
 func apply[T float32 | float64](p *backsweep.Tensor, s gradient, f func(at int, w, g []T)) {
-	backsweep.Update(p, func(w []T) {
+	backsweep.UpdateAs("Step of an optimizer", p, func(w []T) {
 		backsweep.Read(s.values, func(g []T) {
 			if s.rows == nil {
 				f(0, w, g)

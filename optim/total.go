@@ -57,7 +57,7 @@ func (t *Total) Add(g Gradients) (err error) {
 }
 
 func add[T float32 | float64](sum, x *backsweep.Tensor) {
-	backsweep.Update(sum, func(s []T) {
+	backsweep.UpdateAs("Total.Add", sum, func(s []T) {
 		backsweep.Read(x, func(g []T) {
 			for i, v := range g {
 				s[i] += v
