@@ -177,6 +177,20 @@ func TestCheckpointsArePlanned(t *testing.T) {
 		if err := rec.Validate(); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := rec.Replan(rec.Sweep.Sequence[:1]); err == nil {
+			t.Error("a plan of one node was accepted")
+		}
+		if again, err := rec.Replan(rec.Sweep.Sequence); err != nil || len(again.Steps) != len(rec.Sweep.Steps) {
+			t.Errorf("the same sequence planned anew gave %v", err)
+		}
+		if o.String() != "tape" {
+			tape := slices.Clone(rec.Sweep.Sequence)
+			slices.Sort(tape)
+			slices.Reverse(tape)
+			if _, err := rec.Replan(tape); !errors.Is(err, record.ErrReplays) {
+				t.Errorf("replays under another sequence gave %v", err)
+			}
+		}
 		planned, frees := []int{}, append([]int{}, rec.Sweep.Before...)
 		for _, s := range rec.Sweep.Steps {
 			planned = append(planned, s.Replays...)

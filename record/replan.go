@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/backsweep/backsweep/order"
 )
@@ -11,11 +12,16 @@ import (
 // changed.
 var ErrNoSweep = errors.New("record: the record has no sweep; record the tape after Backward with Trace, or after Plan")
 
+// ErrReplays says that a plan replays checkpoints. Which values a replay reads
+// is not in a record, so the plan cannot be worked out anew under another
+// sequence; the tape can plan it.
+var ErrReplays = errors.New("record: the sweep replays checkpoints, whose plan only the tape can work out; ask for the order when it is recorded")
+
 // Replan returns the plan that the record's sweep has under another sequence of
 // the same nodes: what each visit gives, and its rank, are the same; what parks
 // and what each visit lets go are worked out anew. It has no events, since it
 // did not run. Nodes that the sweep does not visit are passed over. The errors
-// are [ErrNoSweep] and a *SequenceError. The time is linear in the record.
+// are [ErrNoSweep], [ErrReplays] and a *SequenceError. The time is linear in the record.
 func (r *Record) Replan(sequence []int) (*Sweep, error) {
 	old := r.Sweep
 	if old == nil {
@@ -25,6 +31,11 @@ func (r *Record) Replan(sequence []int) (*Sweep, error) {
 		return nil, err
 	}
 	sequence = r.visited(sequence)
+	for i := range old.Steps {
+		if len(old.Steps[i].Replays) > 0 && !slices.Equal(sequence, old.Sequence) {
+			return nil, ErrReplays
+		}
+	}
 	s := &Sweep{
 		Roots: old.Roots, Order: "given", Workers: 1, Retain: old.Retain,
 		Sequence: sequence, Steps: make([]Step, len(sequence)), Before: old.Before,
@@ -35,7 +46,7 @@ func (r *Record) Replan(sequence []int) (*Sweep, error) {
 	}
 	for i, n := range sequence {
 		was := &old.Steps[stepOf[n]]
-		s.Steps[i] = Step{Node: n, Gives: append([]Give(nil), was.Gives...), Drops: was.Drops}
+		s.Steps[i] = Step{Node: n, Replays: was.Replays, Gives: append([]Give(nil), was.Gives...), Drops: was.Drops}
 	}
 	r.park(s)
 	r.free(s, old)
