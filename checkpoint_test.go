@@ -183,13 +183,11 @@ func TestCheckpointsArePlanned(t *testing.T) {
 		if again, err := rec.Replan(rec.Sweep.Sequence); err != nil || len(again.Steps) != len(rec.Sweep.Steps) {
 			t.Errorf("the same sequence planned anew gave %v", err)
 		}
-		if o.String() != "tape" {
-			tape := slices.Clone(rec.Sweep.Sequence)
-			slices.Sort(tape)
-			slices.Reverse(tape)
-			if _, err := rec.Replan(tape); !errors.Is(err, record.ErrReplays) {
-				t.Errorf("replays under another sequence gave %v", err)
-			}
+		other := slices.Clone(rec.Sweep.Sequence)
+		slices.Sort(other)
+		slices.Reverse(other)
+		if _, err := rec.Replan(other); !slices.Equal(other, rec.Sweep.Sequence) && !errors.Is(err, record.ErrReplays) {
+			t.Errorf("replays under another sequence gave %v", err)
 		}
 		planned, frees := []int{}, append([]int{}, rec.Sweep.Before...)
 		for _, s := range rec.Sweep.Steps {
