@@ -19,6 +19,7 @@ import (
 	"github.com/backsweep/backsweep/draw"
 	"github.com/backsweep/backsweep/internal/towers"
 	"github.com/backsweep/backsweep/record"
+	"github.com/backsweep/backsweep/view"
 )
 
 // demo trains two towers to find functions of the standard library.
@@ -39,6 +40,7 @@ type demo struct {
 // The files of a demo's folder, beside the towers themselves.
 const (
 	towersSVG    = "towers.svg"
+	towersPage   = "towers.html"
 	towersRecord = "towers.record.json.gz"
 )
 
@@ -224,14 +226,17 @@ func (d *demo) ways(w *towers.Ways) {
 
 // write leaves the picture, the record and the towers in the folder.
 func (d *demo) write(task *towers.Task, m *towers.Model, rec *record.Record) error {
-	var picture bytes.Buffer
-	if err := draw.SVG(&picture, rec, draw.Options{}); err != nil {
+	var picture, page bytes.Buffer
+	if err := errors.Join(draw.SVG(&picture, rec, draw.Options{}), view.HTML(&page, rec)); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(d.out, 0o755); err != nil {
 		return err
 	}
 	if err := towers.WriteFile(filepath.Join(d.out, towersSVG), picture.Bytes()); err != nil {
+		return err
+	}
+	if err := towers.WriteFile(filepath.Join(d.out, towersPage), page.Bytes()); err != nil {
 		return err
 	}
 	if err := rec.Write(filepath.Join(d.out, towersRecord)); err != nil {
@@ -246,6 +251,7 @@ func (d *demo) goOn(rec *record.Record) {
 	fmt.Fprintf(d.stdout, "\nWritten to %s:\n", d.out)
 	for _, f := range [][2]string{
 		{towersSVG, "the picture of that step"},
+		{towersPage, "the page of that step: the sweep as a film, and why"},
 		{towersRecord, "its record: what ran, what was kept and why, the sweep"},
 		{towers.ModelFile, "the trained towers"},
 		{towers.VocabularyFile, "the words that they know"},
@@ -269,6 +275,7 @@ func (d *demo) goOn(rec *record.Record) {
 	if h, dots := producer(rec, "q.h"), producer(rec, "dots"); h != "" && dots != "" {
 		fmt.Fprintf(d.stdout, "  %s why %s %s %s\n", command, file, h, dots)
 	}
+	fmt.Fprintf(d.stdout, "  %s view %s --open\n", command, file)
 	fmt.Fprintf(d.stdout, "  %s why %s q.bag\n", command, file)
 	fmt.Fprintf(d.stdout, "  %s payload %s\n", command, file)
 	fmt.Fprintf(d.stdout, "  %s draw %s --format mermaid\n", command, file)

@@ -12,14 +12,16 @@ import (
 
 	"github.com/backsweep/backsweep/draw"
 	"github.com/backsweep/backsweep/record"
+	"github.com/backsweep/backsweep/view"
 )
 
 // pictures are the formats of draw, and the endings of files that imply them.
 var pictures = map[string]func(io.Writer, *record.Record, draw.Options) error{
 	"text": draw.Text, "svg": draw.SVG, "dot": draw.DOT, "mermaid": draw.Mermaid,
+	"html": func(w io.Writer, rec *record.Record, _ draw.Options) error { return view.HTML(w, rec) },
 }
 
-var endings = map[string]string{".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".txt": "text"}
+var endings = map[string]string{".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".txt": "text", ".html": "html"}
 
 func drawCommand() *cobra.Command {
 	var f sourceFlags
@@ -28,7 +30,7 @@ func drawCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "draw SOURCE",
 		Short: "Draw what was recorded and how the sweep goes",
-		Long:  wrap("draw prints the graph as text, or as SVG, DOT or Mermaid. The forward pass runs down, the sweep runs up and numbers the nodes; each node says what it keeps.", columns, ""),
+		Long:  wrap("draw prints the graph as text, or as SVG, DOT, Mermaid or a page of its own (html). The forward pass runs down, the sweep runs up and numbers the nodes; each node says what it keeps.", columns, ""),
 		Example: `  backsweep draw -e 'h := tanh(x*w); sum(h)' --in x:3
   backsweep draw towers.record.json.gz -o towers.svg`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -46,7 +48,7 @@ func drawCommand() *cobra.Command {
 			}
 			picture, ok := pictures[format]
 			if !ok {
-				return misuse("say text, svg, dot or mermaid", "there is no --format %s", format)
+				return misuse("say text, svg, dot, mermaid or html", "there is no --format %s", format)
 			}
 			if style != string(draw.Ops) && style != string(draw.Bipartite) {
 				return misuse("say ops or bipartite", "there is no --style %s", style)
@@ -69,7 +71,7 @@ func drawCommand() *cobra.Command {
 		},
 	}
 	f.add(c)
-	c.Flags().StringVar(&format, "format", "text", "text, svg, dot or mermaid; without it, by the name of -o")
+	c.Flags().StringVar(&format, "format", "text", "text, svg, dot, mermaid or html; without it, by the name of -o")
 	c.Flags().StringVarP(&out, "output", "o", "", "write to this `FILE`")
 	c.Flags().StringVar(&style, "style", "ops", "ops (tensors are edges) or bipartite")
 	c.Flags().StringVar(&order, "order", "tape", "number the nodes by this order: tape, depth, breadth, random, leanest, or 'id,id,…'")

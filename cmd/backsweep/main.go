@@ -5,6 +5,7 @@
 //	backsweep grad -e 'x*x + exp(x)' --in x=2.5
 //	backsweep order -e 'a := exp(x); b := tanh(x); a*b' --all
 //	backsweep why towers.record.json.gz n3 n9
+//	backsweep view towers.record.json.gz --open
 //
 // It exits with 1 when the answer is no (an illegal order, two records that
 // differ, bits that disagree, a graph beyond a limit), and with 2 when it was
@@ -28,6 +29,7 @@ import (
 	"github.com/backsweep/backsweep/draw"
 	"github.com/backsweep/backsweep/internal/expr"
 	"github.com/backsweep/backsweep/order"
+	"github.com/backsweep/backsweep/view"
 )
 
 func main() {
@@ -123,7 +125,7 @@ A SOURCE is -e 'PROGRAM' or the file of a record (.json, .json.gz). A program ha
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return misuse(c.CommandPath()+" --help says what there is", "%v", err)
 	})
-	root.AddCommand(drawCommand(), gradCommand(), orderCommand(), whyCommand(), payloadCommand(), diffCommand(), recordCommand(), opsCommand(), demoCommand())
+	root.AddCommand(drawCommand(), gradCommand(), orderCommand(), whyCommand(), payloadCommand(), diffCommand(), viewCommand(), recordCommand(), opsCommand(), demoCommand())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", columns)))
 	return root
 }
@@ -151,7 +153,7 @@ func report(w io.Writer, err error) {
 			text += "; " + lib.Do
 		}
 	}
-	for _, package_ := range []string{"record: ", "order: ", "draw: "} {
+	for _, package_ := range []string{"record: ", "order: ", "draw: ", "view: "} {
 		text = strings.TrimPrefix(text, package_)
 	}
 	fmt.Fprintln(w, wrap("backsweep: "+text, columns, "  "))
@@ -161,9 +163,10 @@ func exitCode(err error) int {
 	var no *noError
 	var large *order.TooLargeError
 	var picture *draw.TooLargeError
+	var page *view.TooLargeError
 	var lib *backsweep.Error
 	switch {
-	case errors.As(err, &no), errors.As(err, &large), errors.As(err, &picture):
+	case errors.As(err, &no), errors.As(err, &large), errors.As(err, &picture), errors.As(err, &page):
 		return exitNo
 	case errors.As(err, &lib) && errors.Is(lib, backsweep.ErrOrder):
 		return exitNo
